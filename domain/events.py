@@ -1,0 +1,423 @@
+"""Every event the ledger knows, in the field's words.
+
+An event is a fact that has happened and never changes. The classes here are the *data* of an event: what is common to all of them
+(position, time, stream, version, who asked for it) belongs to the envelope that the ledger writes around them, see
+``domain.envelope``. Fields that are ``None`` are absent in the stored form. One event names at most one player, so that a player's
+evidence can be handed out without anybody else's.
+
+Amounts are integers in minor units of the round's currency. Fields that can hold fractions of a minor unit (jackpot money) are decimal
+strings with at most four decimals, as `domain.money.exact_text` writes them. Cards are two characters, ``As``, ``Td``, ``2c``.
+Figures such as ``balance_after`` and ``meter_before`` could be derived; they are there to be checked.
+
+The field names are part of the stored form: they can be added to (with a schema version and an upcaster), never renamed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+DecidedBy = Literal["player", "timeout", "operator"]
+DealSource = Literal["rng", "table"]
+AccountClass = Literal["real", "test"]
+
+
+# ── Wallets ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+@dataclass(frozen=True, slots=True)
+class WalletOpened:
+    """A player's wallet exists, empty, in one currency. `player` is a random pseudonym."""
+
+    player: str
+    currency: str
+    account_class: AccountClass
+
+
+@dataclass(frozen=True, slots=True)
+class Deposited:
+    """Money came in through the cashier; `reference` is the cashier's own and unique per player and direction."""
+
+    player: str
+    amount: int
+    reference: str
+    transaction_id: str
+    balance_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """Money went out through the cashier."""
+
+    player: str
+    amount: int
+    reference: str
+    transaction_id: str
+    balance_after: int
+
+
+# ── Rule sets, jackpots, tables ─────────────────────────────────────────────────────────────────────────────────────────────
+@dataclass(frozen=True, slots=True)
+class RulesetPublished:
+    """A version of a house's rules with its whole content; publishing never activates it (G7)."""
+
+    ruleset_id: str
+    ruleset_version: int
+    sha256: str
+    content: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class JackpotOpened:
+    """A progressive jackpot starts at its reset amount, which the house pays in.
+
+    `contribution` is the share of each side bet, a decimal string with at most four decimals. `parameters_version` counts from 1;
+    `sha256` is the hash of `domain.jackpots.parameters_document`.
+    """
+
+    jackpot_id: str
+    currency: str
+    account_class: AccountClass
+    contribution: str
+    reset: int
+    parameters_version: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class RulesetRef:
+    """Which rules: id, version and the SHA-256 of the canonical content."""
+
+    id: str
+    version: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class JackpotRef:
+    """Which jackpot parameters: what `domain.jackpots.parameters_document` hashes, and its hash."""
+
+    id: str
+    version: int
+    sha256: str
+    contribution: str
+    reset: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableParameters:
+    """What a table sets for itself. Amounts in minor units; `decision_seconds` absent: no time-out."""
+
+    min_ante: int
+    max_ante: int
+    zone: str
+    cutoff_hour: int
+    min_side_bet: int
+    max_side_bet: int
+    raise_win_cap: int | None = None
+    bonus_stake: int | None = None
+    decision_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableOpened:
+    """A table exists and takes bets by one version of one rule set."""
+
+    table_id: str
+    ruleset: RulesetRef
+    currency: str
+    account_class: AccountClass
+    deal_source: DealSource
+    parallel_rounds: bool
+    parameters: TableParameters
+    jackpot_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableClosed:
+    """The table takes no new rounds."""
+
+    table_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableReopened:
+    """The table takes rounds again."""
+
+    table_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RulesetActivated:
+    """From now on the table's new rounds play by this version; open rounds keep theirs (G7)."""
+
+    table_id: str
+    ruleset: RulesetRef
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerJoined:
+    """A player sat down (or, where no seat is named, started to play) at a table."""
+
+    table_id: str
+    player: str
+    seat: int | None = None
+    session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerLeft:
+    """A player left the table."""
+
+    table_id: str
+    player: str
+
+
+# ── Rounds ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+@dataclass(frozen=True, slots=True)
+class RoundOpened:
+    """A round exists and pins what it is played by: rules, table and jackpot parameters (G7), and the deck by its commitment (G6).
+
+    `deck_commitment`, `deck_algorithm` and `rng` are there for deal source ``rng`` only. `build` names the software.
+    `gaming_day` is an ISO date: a round belongs to the day it opened.
+    """
+
+    table_id: str
+    ruleset: RulesetRef
+    currency: str
+    account_class: AccountClass
+    deal_source: DealSource
+    gaming_day: str
+    parameters: TableParameters
+    build: str
+    deck_commitment: str | None = None
+    deck_algorithm: str | None = None
+    rng: str | None = None
+    jackpot: JackpotRef | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AntePlaced:
+    """A seat's ante was accepted and paid."""
+
+    seat: int
+    player: str
+    amount: int
+    balance_after: int
+    session_id: str | None = None
+    channel: str | None = None
+    client_seed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SideBetPlaced:
+    """A side bet was accepted and paid; on a jackpot side bet, `contribution` went to the meter at this position."""
+
+    seat: int
+    player: str
+    bet: str
+    amount: int
+    balance_after: int
+    contribution: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BettingClosed:
+    """«No more bets»: `seats` antes stand."""
+
+    seats: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """One hand, in dealing order: a seat's, the shared one, or the dealer's up-cards.
+
+    `indices` are positions in the shuffled deck, counted from 0; absent where a physical table dealt. `up_indices` are the places of
+    the up-cards within the dealer's five, counted from 0.
+    """
+
+    to: Literal["seat", "shared", "dealer"]
+    cards: tuple[str, ...]
+    seat: int | None = None
+    indices: tuple[int, ...] | None = None
+    up_indices: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CardExchanged:
+    """A seat bought one card for the fee: one card burned unseen, the next one drawn in place of `discard`.
+
+    `forfeited` names the side bets taken with the exchange (source 003). Indices are absent where a physical table dealt.
+    """
+
+    seat: int
+    player: str
+    fee: int
+    discard: str
+    drawn: str
+    forfeited: tuple[str, ...]
+    decided_by: DecidedBy
+    balance_after: int
+    burn_index: int | None = None
+    drawn_index: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A seat gave up its ante."""
+
+    seat: int
+    decided_by: DecidedBy
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """A seat placed its raise (Bet, Call, Back Bet, Odds): the rule set's multiple of the ante."""
+
+    seat: int
+    player: str
+    amount: int
+    decided_by: DecidedBy
+    balance_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class DealerQualified:
+    """The dealer's five cards in dealing order, their category, and whether they qualify. `indices` as in `Dealt`."""
+
+    cards: tuple[str, ...]
+    category: str
+    qualified: bool
+    indices: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BetLeg:
+    """What one bet did. `returned` is stake given back, `won` is winnings, `odds` what it was paid at («to 1» or «for 1»)."""
+
+    bet: str
+    stake: int
+    returned: int
+    won: int
+    odds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """One seat's result, bet by bet. A jackpot win is on its bet and was paid by the seat's `JackpotHit`.
+
+    `shown`: whether the hand was turned up at the table.
+    """
+
+    seat: int
+    player: str
+    result: str
+    bets: tuple[BetLeg, ...]
+    shown: bool
+    balance_after: int
+    category: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JackpotHit:
+    """One seat's award, paid to the wallet here. `order` counts this jackpot's hits from 1.
+
+    `from_meter` + `from_house` = `award`; `from_house` is a top-up where the meter did not cover a fixed award, or the whole of an award
+    that the house pays. `restart` is the seed the house puts in when a meter was won (on the last of the shares).
+    `meter_after` = `meter_before` − `from_meter` + `restart`. `previous_position`: the last event before this one that moved the meter.
+    """
+
+    seat: int
+    player: str
+    jackpot_id: str
+    category: str
+    award: int
+    from_meter: str
+    from_house: str
+    meter_before: str
+    meter_after: str
+    order: int
+    previous_position: int
+    balance_after: int
+    restart: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundClosed:
+    """Nothing more happens in the round; the deck's seed material is revealed (hex), where there was a deck."""
+
+    deck_seed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContributionReversed:
+    """A void round's contribution left the meter as it stood; what the meter did not hold the house bears."""
+
+    seat: int
+    player: str
+    jackpot_id: str
+    amount: str
+    from_meter: str
+    from_house: str
+    meter_before: str
+    meter_after: str
+    previous_position: int
+
+
+@dataclass(frozen=True, slots=True)
+class RefundedStake:
+    """One stake of a void round."""
+
+    bet: str
+    stake: int
+
+
+@dataclass(frozen=True, slots=True)
+class StakeRefunded:
+    """All of one seat's stakes came back."""
+
+    seat: int
+    player: str
+    amount: int
+    bets: tuple[RefundedStake, ...]
+    balance_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundVoided:
+    """The round was declared void; what was staked comes back by `StakeRefunded`. The deck's seed is revealed.
+
+    `cause` is one of the rule set's, ``malfunction``, ``timeout`` or ``expired``; `note_sha256` is the salted hash of a note kept elsewhere.
+    """
+
+    cause: str
+    deck_seed: str | None = None
+    note_sha256: str | None = None
+
+
+# ── The ledger itself ───────────────────────────────────────────────────────────────────────────────────────────────────────
+@dataclass(frozen=True, slots=True)
+class LedgerStarted:
+    """The first event. `demo` marks a ledger that serves for trying out."""
+
+    demo: bool
+    format: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ClockWentBackwards:
+    """The clock read less than the last event's time; events go on from the last one, a microsecond at a time."""
+
+    behind_microseconds: int
+    clock: str = field(default="")
+
+
+Event = (
+    WalletOpened | Deposited | Withdrawn
+    | RulesetPublished | JackpotOpened
+    | TableOpened | TableClosed | TableReopened | RulesetActivated | PlayerJoined | PlayerLeft
+    | RoundOpened | AntePlaced | SideBetPlaced | BettingClosed | Dealt | CardExchanged | Folded | Raised
+    | DealerQualified | Settled | JackpotHit | RoundClosed | RoundVoided | StakeRefunded | ContributionReversed
+    | LedgerStarted | ClockWentBackwards
+)  # fmt: skip
+"""Any event's data."""
+
+EVENT_CLASSES: tuple[type, ...] = Event.__args__

@@ -1,0 +1,198 @@
+"""What the writer needs of a store: the two readings and the one writing of a batch.
+
+A batch is one transaction. `begin` opens it, takes the lock on the ledger's head row (that lock *is* the order of the ledger) and reads,
+always after the lock; `read` may follow once; then `commit` or `rollback`. The number of statements never depends on the size of the
+batch. `infrastructure.ledger.memory` and `infrastructure.ledger.postgres` both pass ``tests/integration/test_store_contract.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRecord:
+    """What the ledger decided on a command, remembered for ever.
+
+    `id` is 16 bytes (from client and idempotency key), `fingerprint` 16 bytes (of method, path and body). `outcome`: 0 accepted,
+    1 rejected. `body` is the answer (JSON bytes, bounded); `position` the ledger's after the command.
+    """
+
+    id: bytes
+    fingerprint: bytes
+    outcome: int
+    body: bytes
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class WalletRow:
+    """A player's wallet as of the last commit. `unfinished` maps table id → id of the player's open round there (JSON text)."""
+
+    player: str
+    player_id: str | None
+    currency: str
+    account_class: str
+    version: int
+    balance: int
+    on_game: int
+    unfinished: str
+
+
+@dataclass(frozen=True, slots=True)
+class JackpotRow:
+    """A jackpot as of the last commit. `meter` in 1/10000 minor units; `state` is JSON: parameters and counters."""
+
+    jackpot_id: str
+    position: int
+    meter: int
+    enabled: bool
+    state: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A table as of the last commit; `state` is JSON."""
+
+    table_id: str
+    position: int
+    state: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RulesetRow:
+    """A published version of a rule set; `content` is the canonical JSON that `sha256` hashes."""
+
+    ruleset_id: str
+    version: int
+    position: int
+    sha256: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRoundRow:
+    """A round that is not finished. `sealed` is the encrypted seed (None at a physical table); `answer_sha256` what `meta.shown` needs next.
+
+    `deadline_us`: when the time-out job must look at it, microseconds since the epoch; None: never. `unsettled`: the round waits for
+    a further settling or refunding command.
+    """
+
+    round_id: str
+    table_id: str
+    sealed: bytes | None
+    answer_sha256: str | None
+    deadline_us: int | None
+    unsettled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TransferRow:
+    """A cashier's transfer by its reference: unique per player and direction (``in`` or ``out``)."""
+
+    player: str
+    direction: str
+    reference: str
+    amount: int
+    answer: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEventRow:
+    """One event as it is stored: `data` is the canonical bytes."""
+
+    position: int
+    stream: str
+    version: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FirstReading:
+    """What `begin` reads.
+
+    `known_position`: the head as this writer last left it. Tables, jackpots and rule sets that changed after `known_position` are
+    returned (all of them when it is 0). `cached_rounds` maps round id → version in memory: later events are returned, and only looked for when the
+    head has moved. `new_rounds` are not in memory: their events and their open-round row are returned. `player_ids`: wallets by the
+    operator's id. `transfers`: (player_id, direction, reference).
+    """
+
+    known_position: int
+    command_ids: Sequence[bytes] = ()
+    cached_rounds: dict[str, int] = field(default_factory=dict)
+    new_rounds: Sequence[str] = ()
+    player_ids: Sequence[str] = ()
+    transfers: Sequence[tuple[str, str, str]] = ()
+
+
+@dataclass(slots=True)
+class FirstAnswer:
+    """What `begin` found. Rounds and commands that do not exist are absent; events are in version order."""
+
+    position: int
+    recorded_at_us: int
+    commands: dict[bytes, CommandRecord] = field(default_factory=dict)
+    tables: list[TableRow] = field(default_factory=list)
+    jackpots: list[JackpotRow] = field(default_factory=list)
+    rulesets: list[RulesetRow] = field(default_factory=list)
+    wallets: list[WalletRow] = field(default_factory=list)
+    events: dict[str, list[bytes]] = field(default_factory=dict)
+    open_rounds: dict[str, OpenRoundRow] = field(default_factory=dict)
+    transfers: list[TransferRow] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Changes:
+    """What a batch writes; every list is one bulk statement, an empty list none.
+
+    `accounts` are deltas in 1/10000 minor units of accounts that are not players' (house, cashier), by (account, currency).
+    `wallets` and the other rows replace what is there. `closed_rounds` leave the open ones, and their sealed seeds are gone.
+    """
+
+    position: int
+    recorded_at_us: int
+    events: list[StoredEventRow] = field(default_factory=list)
+    commands: list[CommandRecord] = field(default_factory=list)
+    wallets: list[WalletRow] = field(default_factory=list)
+    accounts: dict[tuple[str, str], int] = field(default_factory=dict)
+    jackpots: list[JackpotRow] = field(default_factory=list)
+    tables: list[TableRow] = field(default_factory=list)
+    rulesets: list[RulesetRow] = field(default_factory=list)
+    open_rounds: list[OpenRoundRow] = field(default_factory=list)
+    closed_rounds: list[str] = field(default_factory=list)
+    transfers: list[TransferRow] = field(default_factory=list)
+
+
+class StoreRefused(Exception):
+    """The database refused the batch (a constraint, a value): nothing of it happened."""
+
+
+class StoreLost(Exception):
+    """The connection was lost: whether the batch happened is known only after asking for its command ids."""
+
+
+class Store(Protocol):
+    """One writer's connection to the ledger's state. Not thread safe: it belongs to the writer's thread."""
+
+    def begin(self, reading: FirstReading) -> FirstAnswer:
+        """Open the transaction, lock the head, read. Raises StoreLost, StoreRefused."""
+
+    def read_wallets(self, players: Sequence[str]) -> list[WalletRow]:
+        """Wallets by pseudonym, inside the open transaction. Raises StoreLost."""
+
+    def commit(self, changes: Changes) -> None:
+        """Write and commit durably. Raises StoreRefused (rolled back) or StoreLost."""
+
+    def rollback(self) -> None:
+        """End the transaction without effect."""
+
+    def find_commands(self, ids: Sequence[bytes]) -> dict[bytes, CommandRecord]:
+        """Outside a transaction, on a fresh connection if need be: which of these commands happened. Raises StoreLost."""
+
+    def statements(self) -> int:
+        """How many statements this store has sent so far, transaction control included."""
+
+    def close(self) -> None:
+        """Give the connection back."""
