@@ -1,1 +1,1 @@
-"""The game of Caribbean Stud Poker as pure functions and frozen values: no I/O, no clock, no hidden randomness."""
+"""The game of Caribbean Stud Poker, pure: no I/O, no clock, no randomness except through arguments."""

@@ -71,7 +71,10 @@ _WORST_VALUES: Final[dict[Category, int]] = {
 
 # A-K-4-3-2 in mixed suits is the least hand with an ace and a king; A-Q-J-10-9, the value
 # after it, is the best without (source 001, the dealer's qualifying hand).
-_WORST_QUALIFYING: Final[dict[Qualifier, int]] = {"ace_king": 6349, **_WORST_VALUES}
+_WORST_QUALIFYING: Final[dict[str, int]] = {
+    "ace_king": 6349,
+    **{category.value: worst for category, worst in _WORST_VALUES.items()},
+}
 
 
 def _every_hand() -> tuple[Hand, ...]:
@@ -92,7 +95,8 @@ def rank_five(cards: Sequence[str]) -> Hand:
     Raises ``CardError`` (``WrongCount``, ``UnknownCard`` or ``DuplicateCard``).
     """
     a, b, c, d, e = map(_EVALUATOR_IDS.__getitem__, require_cards(cards, HAND_SIZE))
-    return _HANDS[evaluate_5cards(a, b, c, d, e) - 1]
+    value: int = evaluate_5cards(a, b, c, d, e)
+    return _HANDS[value - 1]
 
 
 def best_of_six(cards: Sequence[str]) -> Hand:
@@ -102,7 +106,8 @@ def best_of_six(cards: Sequence[str]) -> Hand:
     Raises ``CardError`` (``WrongCount``, ``UnknownCard`` or ``DuplicateCard``).
     """
     a, b, c, d, e, f = map(_EVALUATOR_IDS.__getitem__, require_cards(cards, BONUS_SIZE))
-    return _HANDS[evaluate_6cards(a, b, c, d, e, f) - 1]
+    value: int = evaluate_6cards(a, b, c, d, e, f)
+    return _HANDS[value - 1]
 
 
 def qualifies(hand: Hand, minimum: Qualifier) -> bool:

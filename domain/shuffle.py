@@ -151,8 +151,7 @@ class Shuffle:
         Raises ``ShuffleError`` for any other count.
         """
         if not 0 <= count <= len(DECK):
-            message = f"a deck has 0 to {len(DECK)} cards to deal, not {count}"
-            raise ShuffleError(message)
+            raise ShuffleError(f"a deck has 0 to {len(DECK)} cards to deal, not {count}")
         cards, stream = self._cards, self._bytes
         for i in range(self._steps_done, min(count, _STEPS)):
             n = len(DECK) - i
@@ -236,6 +235,5 @@ def _ruleset_hash(ruleset_sha256: str) -> bytes:
         raw = b""
     # One spelling only: what two parties compare as text must not differ where the bytes agree.
     if len(raw) != RULESET_HASH_BYTES or raw.hex() != ruleset_sha256:
-        message = "rule-set hash: expected 64 lower-case hexadecimal digits"
-        raise ShuffleError(message)
+        raise ShuffleError("rule-set hash: expected 64 lower-case hexadecimal digits")
     return raw
