@@ -1,0 +1,1 @@
+"""The service: HTTP routes, the page, and the command lines. It composes `domain` and `infrastructure`."""

@@ -1,0 +1,1 @@
+"""What touches the world for the ledger: PostgreSQL, keys, clock, files. Knows `domain`, not `api`."""
