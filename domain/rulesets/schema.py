@@ -1,110 +1,69 @@
 """What a house's rules consist of, and what makes them valid.
 
-A rule set is data: a TOML file beside this module, read into `RuleSet`. Its canonical JSON (`RuleSet.document`) is what is hashed,
-published, and handed to auditors. Amounts in it are in whole currency units (``"2.50"``) and become minor units by the currency's
-ISO 4217 exponent. The sources are named by their numbers, 000 to 004.
+A rule set is data: a TOML file beside this module, read into `RuleSet`. Its canonical JSON
+(`RuleSet.document`) is what is hashed, published, and handed to auditors. Amounts in it are in
+whole currency units (``"2.50"``) and become minor units by the currency's ISO 4217 exponent. The
+sources are named by their numbers, 000 to 004.
+
+Two files with the same meaning can differ in form (``"2.5"`` and ``"2.50"``) and then have
+different hashes: what is pinned is what was published.
 """
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Annotated, Any, Literal
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, ValidationError, model_validator
 
 from domain.hands import Category
+from domain.money import exponent
+from domain.rulesets.checks import check_amount, check_deck, check_distinct, check_pays, minor
+from domain.rulesets.parts import (
+    Award,
+    Currency,
+    Deal,
+    Exchange,
+    Identifier,
+    MisdealCause,
+    Name,
+    Odds,
+    Part,
+    Play,
+    RaiseCap,
+    Reading,
+    Seating,
+    SideBet,
+    Text,
+    Units,
+)
 
-Units = Annotated[str, StringConstraints(pattern=r"^(0|[1-9][0-9]{0,11})(\.[0-9]{1,3})?$")]
-"""An amount in whole currency units, as text, so that no float ever comes near money."""
-Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
-Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=600)]
-Odds = Annotated[int, Field(ge=1, le=100_000)]
-
-
-class Part(BaseModel):
-    """A strict, frozen piece of a rule set: unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class Seating(Part):
-    """Who plays. `max_bettors` is for a shared player hand only: any number bets on the one hand that is dealt."""
-
-    seats: int = Field(ge=1, le=5000)
-    hands_per_player: int = Field(default=1, ge=1, le=3)
-    shared_player_hand: bool = False
-
-
-class Deal(Part):
-    """How cards come out.
-
-    ``round_robin``: one card to each seat in seat order, then one to the dealer, five times. ``block``: five cards to each seat in
-    seat order, then five to the dealer. `dealer_up_indices` are places in the dealer's five (0 first, 4 last), in order.
-    """
-
-    pattern: Literal["round_robin", "block"]
-    player_cards: Literal["up", "down"]
-    dealer_up_indices: tuple[Annotated[int, Field(ge=0, le=4)], ...] = Field(min_length=1, max_length=4)
-
-
-class Play(Part):
-    """What a player may do and what happens when nothing is done."""
-
-    raise_multiple: int = Field(default=2, ge=1, le=10)
-    decision_order: Literal["any", "seat"] = "any"
-    on_timeout: Literal["fold", "void"] = "fold"
-    reveal_if_all_fold: bool = True
-    show_hands: Literal["all", "called", "jackpot_when_not_qualified"] = "called"
-    settlement_order: Literal["seat"] = "seat"
+__all__ = [
+    "Award",
+    "Deal",
+    "Exchange",
+    "Play",
+    "RaiseCap",
+    "Reading",
+    "RuleSet",
+    "RulesetError",
+    "Seating",
+    "SideBet",
+    "load",
+    "minor",
+    "ruleset_sha256",
+]
 
 
-class RaiseCap(Part):
-    """The most a raise can win. `amount` fixes it here; absent, the table's parameter `raise_win_cap` sets it and is mandatory."""
+class RulesetError(ValueError):
+    """A text or document that is no valid rule set; ``problems`` has one sentence each, with its place."""
 
-    scope: Literal["raise_per_hand", "aggregate"] = "raise_per_hand"
-    amount: Units | None = None
-
-
-class Award(Part):
-    """What a jackpot category pays: a percentage of the meter, or a fixed amount from the meter or from the house."""
-
-    percent: int | None = Field(default=None, ge=1, le=100)
-    fixed: Units | None = None
-    funding: Literal["meter", "house"] = "meter"
-
-
-class SideBet(Part):
-    """A bet beside the ante.
-
-    ``jackpot`` pays `awards` by the player's final five cards; ``five_plus_one`` pays `pays` by the best five of the player's five and the
-    dealer's first up-card; ``bonus`` pays fixed `awards` by the house. `basis` says whether the stake comes back on a win («to 1»)
-    or not («for 1»). `stake` fixes the stake in whole units; ``table`` takes it from the table's `bonus_stake`; ``free`` leaves it to the
-    player within the side-bet limits.
-    """
-
-    kind: Literal["jackpot", "five_plus_one", "bonus"]
-    stake: Units | Literal["free", "table"]
-    basis: Literal["to_1", "for_1"]
-    survives_fold: bool = True
-    needs_dealer_to_qualify: bool = False
-    pays: dict[Category, Odds] = Field(default_factory=dict)
-    awards: dict[Category, Award] = Field(default_factory=dict)
-
-
-class Exchange(Part):
-    """The purchase of one card (003): fee in antes, one card burned for each exchange, which side bets go with it."""
-
-    fee_antes: int = Field(default=1, ge=1, le=10)
-    burn: Literal["per_exchange"] = "per_exchange"
-    forfeits: tuple[Literal["jackpot", "five_plus_one", "bonus"], ...] = ()
-
-
-class Reading(Part):
-    """How we read an unclear sentence; `flagged` ones are ours and are shown where a player can read the rules."""
-
-    text: Text
-    flagged: bool = False
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("not a valid rule set: " + "; ".join(problems))
+        self.problems = problems
 
 
 class RuleSet(Part):
@@ -121,26 +80,117 @@ class RuleSet(Part):
     qualify: Literal["ace_king"] | Category = "ace_king"
     raise_pays: dict[Category, Odds]
     raise_cap: RaiseCap | None = None
-    side_bets: tuple[SideBet, ...] = ()
+    side_bets: tuple[SideBet, ...] = Field(default=(), max_length=3)
     exchange: Exchange | None = None
-    misdeal_causes: tuple[Literal["misdeal_count", "misdeal_exposed"], ...] = ()
+    misdeal_causes: tuple[MisdealCause, ...] = ()
     void_policy: Literal["refund_all"] = "refund_all"
     rounding: Literal["down"] = "down"
-    names: dict[Literal["ante", "raise", "fold", "exchange", "jackpot", "five_plus_one", "bonus"], Text]
-    readings: tuple[Reading, ...] = ()
+    names: dict[Name, Text]
+    readings: tuple[Reading, ...] = Field(default=(), max_length=40)
 
-    def document(self) -> dict[str, Any]:
-        """The rule set as plain JSON values without absent ones: what is hashed and published."""
-        return self.model_dump(mode="json", exclude_none=True)
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        check_deck(hands=self.seating.hands, exchange=self.exchange is not None)
+        check_pays(self.raise_pays, complete=True)
+        check_distinct([bet.kind for bet in self.side_bets], "a kind of side bet")
+        self._check_cards()
+        self._check_money()
+        self._check_exchange()
+        self._check_names()
+        return self
+
+    def _check_cards(self) -> None:
+        check_distinct(self.misdeal_causes, "a cause of a misdeal")
+        face_up = self.deal.player_cards == "up"
+        if face_up and self.misdeal_causes:
+            raise ValueError("a misdeal is declared only where player cards are dealt face down")
+        if face_up != (self.play.show_hands == "all"):
+            raise ValueError("show_hands is «all» where player cards are dealt face up, and only there")
+        if self.seating.shared_player_hand and not face_up:
+            raise ValueError("a shared player hand is dealt face up: everybody plays it")
+        if self.play.show_hands == "jackpot_when_not_qualified" and self.side_bet("jackpot") is None:
+            raise ValueError("show_hands speaks of a jackpot that the house does not offer")
+
+    def _check_money(self) -> None:
+        check_distinct(self.currencies, "a currency")
+        for currency in self.currencies:
+            exponent(currency)
+        for what, units in self.amounts():
+            check_amount(units, self.currencies, what)
+
+    def _check_exchange(self) -> None:
+        if self.exchange is None:
+            return
+        if self.seating.shared_player_hand:
+            raise ValueError("a shared player hand cannot exchange: it would no longer be shared")
+        check_distinct(self.exchange.forfeits, "a forfeited side bet")
+        for kind in self.exchange.forfeits:
+            if self.side_bet(kind) is None:
+                raise ValueError(f"the exchange forfeits {kind}, which the house does not offer")
+
+    def _check_names(self) -> None:
+        needed = {"ante", "raise", "fold", *(bet.kind for bet in self.side_bets)}
+        if self.exchange is not None:
+            needed.add("exchange")
+        if needed != set(self.names):
+            raise ValueError(f"names must be given for exactly these: {', '.join(sorted(needed))}")
+
+    def amounts(self) -> Iterator[tuple[str, str]]:
+        """Every amount of the rule set in whole currency units, with what it is."""
+        if self.max_ante is not None:
+            yield "max_ante", self.max_ante
+        if self.raise_cap is not None and self.raise_cap.amount is not None:
+            yield "raise_cap", self.raise_cap.amount
+        for bet in self.side_bets:
+            if bet.stake not in {"free", "table"}:
+                yield f"the stake of {bet.kind}", bet.stake
+            for category, award in bet.awards.items():
+                if award.fixed is not None:
+                    yield f"the {bet.kind} award of {category}", award.fixed
 
     def side_bet(self, kind: str) -> SideBet | None:
-        """The side bet of that kind, or None where the house does not offer it."""
+        """Return the side bet of that kind, or None where the house does not offer it."""
         return next((bet for bet in self.side_bets if bet.kind == kind), None)
 
+    def document(self) -> dict[str, Any]:
+        """Return the rule set as plain JSON values without absent ones: what is hashed and published."""
+        return self.model_dump(mode="json", exclude_none=True)
 
-def minor(units: str, exponent: int) -> int:
-    """Whole currency units as text → minor units; raises ValueError where the currency has no such fraction."""
-    scaled = Decimal(units).scaleb(exponent)
-    if scaled != scaled.to_integral_value():
-        raise ValueError(f"{units} has more decimals than a currency with exponent {exponent}")
-    return int(scaled)
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """Read a published document, or any in its form; absent fields take their defaults.
+
+        Raises ``RulesetError``.
+        """
+        try:
+            # By way of JSON text, where strict means what it should: arrays are tuples, strings categories.
+            return cls.model_validate_json(json.dumps(document, allow_nan=False))
+        except ValidationError as error:
+            raise RulesetError(tuple(map(_sentence, error.errors(include_url=False)))) from None
+        except (TypeError, ValueError) as error:
+            raise RulesetError((f"not a JSON document: {error}",)) from None
+
+
+def _sentence(error: Mapping[str, Any]) -> str:
+    """Return one problem that pydantic found, with its place in the document and without the input."""
+    place = ".".join(map(str, error["loc"]))
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
+
+
+def load(text: str) -> RuleSet:
+    """Read a rule set from the text of its TOML file.
+
+    Raises ``RulesetError`` for what is no TOML or no valid rule set.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RulesetError((f"not a TOML file: {error}",)) from None
+    return RuleSet.from_document(document)
+
+
+def ruleset_sha256(document: Mapping[str, Any]) -> str:
+    """Return the SHA-256 (hex) of a document's canonical JSON: sorted keys, no spaces, UTF-8."""
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
