@@ -111,7 +111,7 @@ def compile_rules(
     max_ante = None if ruleset.max_ante is None else _minor(ruleset.max_ante, currency)
     _check_limits(ruleset, parameters, max_ante)
     _check_bonus_stake(ruleset, parameters)
-    side_bets = {
+    side_bets: dict[str, CompiledSideBet] = {
         bet.kind: _side_bet(bet, currency, parameters)
         for bet in ruleset.side_bets
         if has_jackpot or bet.kind != "jackpot"
@@ -128,7 +128,7 @@ def compile_rules(
         cap_scope=None if ruleset.raise_cap is None else ruleset.raise_cap.scope,
         max_ante=max_ante,
         side_bets=side_bets,
-        side_bet_order=tuple(side_bets),
+        side_bet_order=tuple(bet.kind for bet in side_bets.values()),
         exchange_fee_antes=None if exchange is None else exchange.fee_antes,
         forfeits=() if exchange is None else tuple(kind for kind in exchange.forfeits if kind in side_bets),
         seats=ruleset.seating.seats,
@@ -162,7 +162,7 @@ def _check_limits(ruleset: RuleSet, parameters: TableParameters, max_ante: int |
         raise RulesError(f"an ante of {parameters.min_ante} to {parameters.max_ante} is no range of stakes")
     if max_ante is not None and parameters.max_ante > max_ante:
         raise RulesError(
-            f"{ruleset.id} takes an ante of {max_ante} at most, and the table's limit is {parameters.max_ante}"
+            f"{ruleset.id} takes an ante of at most {max_ante}, the table's limit is {parameters.max_ante}"
         )
     if not 1 <= parameters.min_side_bet <= parameters.max_side_bet <= AMOUNT_MAX:
         raise RulesError(
