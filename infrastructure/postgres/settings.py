@@ -1,0 +1,84 @@
+"""The server's configuration, written anew at every start.
+
+A file `tuning.conf` beside it, when there is one, is read last: that is the place for a machine's own
+settings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PORT = 5432  # names the socket only: nothing listens on the network
+SUPERUSER = "postgres"
+TUNING = "tuning.conf"
+FIRST_WITH_IO_METHOD = 18
+
+HBA = """\
+# Written by the launcher at every start. A password from everyone, and no way in but the Unix socket.
+local all all scram-sha-256
+"""
+
+FIXED = {
+    # Reached through the Unix socket alone
+    "listen_addresses": "",
+    "port": str(PORT),
+    "unix_socket_permissions": "0700",
+    "password_encryption": "scram-sha-256",
+    "max_connections": "60",
+    # An answered command is on the disk
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "full_page_writes": "on",
+    # The workload: small transactions one after the other, wide inserts, a few hot rows
+    "shared_buffers": "128MB",
+    "wal_buffers": "16MB",
+    "max_wal_size": "1GB",
+    "checkpoint_timeout": "15min",
+    "jit": "off",
+    "work_mem": "8MB",
+    "max_worker_processes": "4",
+    "max_parallel_workers": "2",
+    "max_logical_replication_workers": "0",
+    # Balances, meters and the head row are updated all the time: clean them up often, a little at a time
+    "autovacuum_naptime": "20s",
+    "autovacuum_vacuum_scale_factor": "0.05",
+    "autovacuum_vacuum_cost_delay": "1ms",
+    "autovacuum_max_workers": "2",
+    # Nothing a statement carries reaches the log: no text, no parameters, no row of a failed constraint
+    "log_error_verbosity": "terse",
+    "log_min_error_statement": "panic",
+    "log_min_duration_statement": "-1",
+    "log_statement": "none",
+    "log_parameter_max_length": "0",
+    "log_parameter_max_length_on_error": "0",
+    "log_autovacuum_min_duration": "-1",
+    "log_checkpoints": "off",
+    "log_line_prefix": "%m [%p] %u ",
+    "log_timezone": "UTC",
+    "timezone": "UTC",
+    "logging_collector": "off",
+}
+
+
+def server_configuration(home: Path, socket: Path, cluster_name: str, major: int) -> str:
+    """Return the text of `postgresql.conf` for a cluster whose files are in `home`."""
+    settings = FIXED | {
+        "cluster_name": cluster_name,
+        "hba_file": str(home / "pg_hba.conf"),
+        "ident_file": str(home / "pg_ident.conf"),
+        "unix_socket_directories": f'"{socket}"',
+    }
+    if major >= FIRST_WITH_IO_METHOD:
+        settings["io_method"] = "sync"  # the tables fit in memory: no extra processes for reading ahead
+    lines = ["# Written by the launcher at every start; put your own settings into tuning.conf."]
+    lines += [f"{name} = {_quote(value)}" for name, value in settings.items()]
+    if (home / TUNING).exists():
+        lines.append(f"include {_quote(str(home / TUNING))}")
+    return "\n".join([*lines, ""])
+
+
+def _quote(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
