@@ -209,7 +209,7 @@ class AntePlaced:
 
 @dataclass(frozen=True, slots=True)
 class SideBetPlaced:
-    """A side bet was accepted and paid; on a jackpot side bet, `contribution` went to the meter at this position."""
+    """A side bet was accepted and paid; on a jackpot side bet, `contribution` went to that jackpot's meter at this position."""
 
     seat: int
     player: str
@@ -217,6 +217,7 @@ class SideBetPlaced:
     amount: int
     balance_after: int
     contribution: str | None = None
+    jackpot_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
