@@ -1,0 +1,79 @@
+"""The deck, derived again from the revealed seed (algorithm ``stud-deck-1``).
+
+A second implementation of what `domain.shuffle` defines in words; it shares no code with it. HMAC_DRBG is NIST SP 800-90A Rev. 1,
+section 10.1.2, with SHA-256 and without additional input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from domain.cards import DECK
+
+ALGORITHM: Final = "stud-deck-1"
+
+_ENTROPY_BYTES: Final = 32
+_REQUEST_BYTES: Final = 64
+_BYTE_VALUES: Final = 256
+
+
+def _prefixed(*parts: bytes) -> bytes:
+    """Each part after its length in four big-endian bytes, so that no two lists of parts read the same."""
+    return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+
+
+def commitment(seed: bytes, round_id: str, ruleset_hash: bytes) -> str:
+    """The hash, in hexadecimal, that was published before the first stake for this seed material."""
+    tag = b"stud-ledger/deck-commitment/1"
+    return hashlib.sha256(_prefixed(tag, seed, round_id.encode(), ruleset_hash)).hexdigest()
+
+
+def _stream(seed: bytes, personalization: bytes) -> Iterator[int]:
+    """The bytes of successive 64-byte requests to an HMAC_DRBG instantiated with the seed material."""
+    key, value = bytes(32), b"\x01" * 32
+    material = seed[:_ENTROPY_BYTES] + seed[_ENTROPY_BYTES:] + personalization
+    for separator in (b"\x00", b"\x01"):
+        key = hmac.digest(key, value + separator + material, "sha256")
+        value = hmac.digest(key, value, "sha256")
+    while True:
+        output = b""
+        while len(output) < _REQUEST_BYTES:
+            value = hmac.digest(key, value, "sha256")
+            output += value
+        yield from output
+        key = hmac.digest(key, value + b"\x00", "sha256")
+        value = hmac.digest(key, value, "sha256")
+
+
+def shuffled(
+    seed: bytes, round_id: str, ruleset_hash: bytes, client_seeds: Iterable[tuple[int, str]]
+) -> tuple[str, ...]:
+    """The 52 cards in dealing order; `client_seeds` are (seat, seed) in ascending order of seats."""
+    parts = [ALGORITHM.encode(), round_id.encode(), ruleset_hash]
+    for seat, client_seed in client_seeds:
+        parts += (str(seat).encode(), client_seed.encode())
+    numbers = _stream(seed, _prefixed(*parts))
+    cards = list(DECK)
+    for place in range(len(cards) - 1):
+        remaining = len(cards) - place
+        # A byte above the largest multiple would make the first cards likelier than the others.
+        limit = _BYTE_VALUES - _BYTE_VALUES % remaining
+        number = next(numbers)
+        while number >= limit:
+            number = next(numbers)
+        chosen = place + number % remaining
+        cards[place], cards[chosen] = cards[chosen], cards[place]
+    return tuple(cards)
+
+
+def hand_indices(hand: int, hands: int, *, round_robin: bool) -> tuple[int, ...]:
+    """Where the cards of one hand lie in the deck; hands count from 0, and hand number `hands` is the dealer's.
+
+    ``round_robin`` gives one card to each hand, then to the dealer, five times; otherwise five cards to each hand.
+    """
+    if round_robin:
+        return tuple(range(hand, 5 * (hands + 1), hands + 1))
+    return tuple(range(5 * hand, 5 * hand + 5))

@@ -1,0 +1,172 @@
+"""Awards and the meter: who hit, in which order, what it paid, and what it did to the meter (reading 11).
+
+The meter before the round's first movement is not in the round; that figure is taken as recorded, and everything after it is derived. Exact
+amounts are in 1/10 000 of a minor unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+from domain.replay.exact import UNIT, in_text, units
+from domain.replay.fields import Data
+from domain.replay.game import Game, Seat
+from domain.replay.house import Award, House
+from domain.replay.report import PROBLEMS_MAX, Findings
+from domain.replay.showdown import Showdown
+from domain.replay.stream import Record
+
+_WHOLE_METER: Final = 100
+
+
+class Due(NamedTuple):
+    """An award that a seat's final hand earned."""
+
+    seat: Seat
+    category: str
+    award: Award
+
+    @property
+    def whole_meter(self) -> bool:
+        """Whether it wins the meter, which is then shared by all such hands of the round."""
+        return self.award.percent == _WHOLE_METER
+
+
+def due(game: Game, house: House, shown: Showdown) -> list[Due]:
+    """The awards of the round in the order they are paid: by seat, but all that win the meter together with the first of them."""
+    side_bet = house.side_bets.get("jackpot")
+    if side_bet is None:
+        return []
+    earned = []
+    for seat in game.in_seat_order():
+        hand = shown.hands.get(seat.number)
+        award = None if hand is None else side_bet.awards.get(hand.category)
+        if hand is None or award is None or "jackpot" not in seat.side_bets:
+            continue
+        if shown.in_play(seat, side_bet, house):
+            earned.append(Due(seat, hand.category, award))
+    together = [one for one in earned if one.whole_meter]
+    ordered: list[Due] = []
+    for one in earned:
+        if not one.whole_meter:
+            ordered.append(one)
+        elif one is together[0]:
+            ordered += together
+    return ordered
+
+
+def check_order(game: Game, dues: Sequence[Due], findings: Findings) -> None:
+    """Check the order of payments: seat by seat, each award right before its seat is settled, shared meters with the first of them."""
+    expected: list[tuple[str, int]] = []
+    together = [one.seat.number for one in dues if one.whole_meter]
+    single = {one.seat.number for one in dues if not one.whole_meter}
+    for number in sorted(game.seats):
+        if number in single:
+            expected.append(("JackpotHit", number))
+        elif together and number == together[0]:
+            expected += [("JackpotHit", winner) for winner in together]
+        expected.append(("Settled", number))
+    actual = [(payment.type, payment.data["seat"]) for payment in game.payments]
+    if expected == actual:
+        findings.holds("settlement_order", ok=True)
+    else:
+        findings.holds("settlement_order", ok=False, expected=_listed(expected), actual=_listed(actual))
+
+
+def _listed(payments: Sequence[tuple[str, int]]) -> list[str]:
+    return [f"{kind} seat_{number}" for kind, number in payments[:PROBLEMS_MAX]]
+
+
+def check_awards(dues: Sequence[Due], opened: Data, findings: Findings) -> dict[int, int]:
+    """Check each award, who funded it, and the meter after it; returns what each seat was due, in minor units."""
+    jackpot = opened.get("jackpot")
+    winners = [one for one in dues if one.whole_meter]
+    pot: int | None = None
+    awards: dict[int, int] = {}
+    for one in dues:
+        name = f"jackpot.seat_{one.seat.number}"
+        if one.seat.hit is None or jackpot is None:
+            findings.holds(name, ok=False, expected=one.category)
+            continue
+        hit = one.seat.hit.data
+        before = units(hit["meter_before"])
+        pot = before if pot is None and one.whole_meter else pot
+        restart = jackpot["reset"] * UNIT if one is (winners[-1] if winners else None) else None
+        award = _amount(one, before, pot or 0, len(winners))
+        awards[one.seat.number] = award
+        from_meter = 0 if one.award.house_pays else min(before, award * UNIT)
+        findings.same(
+            f"{name}.award",
+            {"jackpot_id": jackpot["id"], "category": one.category, "award": award},
+            {field: hit[field] for field in ("jackpot_id", "category", "award")},
+        )
+        findings.same(f"{name}.funding", _funding(award, from_meter, restart), _recorded_funding(hit))
+        findings.same(
+            f"{name}.meter_after", in_text(before - from_meter + (restart or 0)), hit["meter_after"]
+        )
+    return awards
+
+
+def _amount(one: Due, before: int, pot: int, winners: int) -> int:
+    """An award in minor units, rounded down: a share of the pot, a percentage of the meter as it stands, or a fixed amount."""
+    if one.award.percent is None:
+        return one.award.fixed
+    if one.whole_meter:
+        return pot // (winners * UNIT)
+    return before * one.award.percent // (100 * UNIT)
+
+
+def _funding(award: int, from_meter: int, restart: int | None) -> dict[str, str]:
+    funding = {"from_meter": in_text(from_meter), "from_house": in_text(award * UNIT - from_meter)}
+    return funding if restart is None else {**funding, "restart": in_text(restart)}
+
+
+def _recorded_funding(hit: Data) -> dict[str, Any]:
+    return {field: hit[field] for field in ("from_meter", "from_house", "restart") if field in hit}
+
+
+def check_meter(records: Sequence[Record], dues: Sequence[Due], findings: Findings) -> None:
+    """Check the chain of this jackpot's movements as far as it runs through this round: links, meters, order of hits."""
+    problems = list(_broken_links(records))
+    together = [one.seat.hit for one in dues if one.whole_meter and one.seat.hit is not None]
+    problems += [
+        hit.problem("not right behind the share before it")
+        for before, hit in pairwise(together)
+        if hit.data["previous_position"] != before.position
+    ]
+    findings.none_of("meter_chain", problems)
+
+
+def _broken_links(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
+    """Movements whose link or meter contradicts an earlier movement of the round.
+
+    A link leads to the last movement in this round, or to a later one of another round; then the meter is not ours to derive.
+    """
+    own = {record.position for record in records}
+    last: Record | None = None
+    last_hit: Record | None = None
+    for record in records:
+        if record.type == "SideBetPlaced" and "contribution" in record.data:
+            last = record
+        elif record.type in {"JackpotHit", "ContributionReversed"}:
+            link = record.data["previous_position"]
+            earliest = 1 if last is None else last.position
+            if last is not None and link == last.position:
+                if record.data["meter_before"] != last.data.get("meter_after", record.data["meter_before"]):
+                    yield record.problem("meter_before is not what the movement before left")
+            elif not earliest <= link < record.position or link in own:
+                yield record.problem("previous_position is no movement of the meter")
+            last = record
+            if record.type == "JackpotHit":
+                yield from _out_of_order(record, last_hit, link)
+                last_hit = record
+
+
+def _out_of_order(hit: Record, before: Record | None, link: int) -> Iterator[dict[str, Any]]:
+    """Hits are counted: by one where nothing came between, by more where other rounds hit in between."""
+    if before is not None:
+        step = hit.data["order"] - before.data["order"]
+        if step < 1 or (link == before.position and step != 1):
+            yield hit.problem("order")

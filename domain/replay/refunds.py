@@ -1,0 +1,65 @@
+"""A void round gives everything back: every stake, and every contribution out of the meter as it stands (readings 14 and 15)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from domain.replay.exact import in_text, units
+from domain.replay.fields import Data
+from domain.replay.game import Game, Seat
+from domain.replay.house import House
+from domain.replay.report import PROBLEMS_MAX, Findings
+
+
+def check(game: Game, opened: Data, house: House, findings: Findings) -> None:
+    """Check that each seat got its stakes back, once, in seat order, its contribution reversed right before."""
+    order: list[tuple[str, int]] = []
+    for seat in game.in_seat_order():
+        if "jackpot" in seat.side_bets:
+            order.append(("ContributionReversed", seat.number))
+            _check_reversal(seat, opened, findings)
+        order.append(("StakeRefunded", seat.number))
+        _check_refund(seat, tuple(house.side_bets), findings)
+    found = [(refund.type, refund.data["seat"]) for refund in game.refunds]
+    if order == found:
+        findings.holds("refund_order", ok=True)
+    else:
+        findings.holds("refund_order", ok=False, expected=_listed(order), actual=_listed(found))
+
+
+def _listed(refunds: Sequence[tuple[str, int]]) -> list[str]:
+    return [f"{kind} seat_{number}" for kind, number in refunds[:PROBLEMS_MAX]]
+
+
+def _check_refund(seat: Seat, side_bets: Sequence[str], findings: Findings) -> None:
+    """Check one seat's refund against all it had staked; the order of its bets says nothing."""
+    stakes = seat.stakes(side_bets)
+    refund = seat.refund
+    if refund is None:
+        findings.holds(f"refunded.seat_{seat.number}", ok=False, expected=sum(stake for _, stake in stakes))
+        return
+    findings.same(
+        f"refunded.seat_{seat.number}",
+        {"amount": sum(stake for _, stake in stakes), "bets": sorted(map(list, stakes))},
+        {"amount": refund["amount"], "bets": sorted([bet["bet"], bet["stake"]] for bet in refund["bets"])},
+    )
+
+
+def _check_reversal(seat: Seat, opened: Data, findings: Findings) -> None:
+    """Check one reversal: never below zero, what the meter lacks the house bears."""
+    name, jackpot = f"reversed.seat_{seat.number}", opened.get("jackpot")
+    if seat.reversal is None or jackpot is None:
+        findings.holds(name, ok=False)
+        return
+    reversal = seat.reversal.data
+    contribution = seat.side_bets["jackpot"]["amount"] * units(jackpot["contribution"])
+    before = units(reversal["meter_before"])
+    taken = min(before, contribution)
+    expected = {
+        "jackpot_id": jackpot["id"],
+        "amount": in_text(contribution),
+        "from_meter": in_text(taken),
+        "from_house": in_text(contribution - taken),
+        "meter_after": in_text(before - taken),
+    }
+    findings.same(name, expected, {field: reversal[field] for field in expected})

@@ -1,0 +1,77 @@
+"""The hands as they stood at the end, ranked once: what the payouts and the jackpot are judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from domain.replay.fields import HAND
+from domain.replay.game import Game, Seat
+from domain.replay.house import House, SideBet
+from domain.replay.ranking import Hand, qualifies, rank
+from domain.replay.report import Findings
+
+
+@dataclass(frozen=True, slots=True)
+class Showdown:
+    """The final hand of each seat, the best of it and the dealer's first up-card, and the dealer's hand.
+
+    A seat is missing where the events hold no such hand. `dealer` is None where the dealer's hand stayed closed; then nobody says that it
+    qualified.
+    """
+
+    hands: dict[int, Hand]
+    with_up_card: dict[int, Hand]
+    dealer: Hand | None
+    qualified: bool
+
+    def result(self, seat: Seat, hand: Hand) -> str:
+        """How the seat's ante and raise ended (readings 5 and 6)."""
+        if seat.folded:
+            return "folded"
+        if self.dealer is None or not self.qualified:
+            return "dealer_not_qualified"
+        if hand.value == self.dealer.value:
+            return "push"
+        return "win" if hand.value < self.dealer.value else "lose"
+
+    def in_play(self, seat: Seat, side_bet: SideBet, house: House) -> bool:
+        """Whether a side bet can still win at settlement (readings 9 and 13)."""
+        if seat.exchange is not None and side_bet.kind in house.forfeits:
+            return False
+        if seat.folded and not side_bet.survives_fold:
+            return False
+        return self.qualified or not side_bet.needs_dealer_to_qualify
+
+
+def showdown(game: Game, house: House, findings: Findings) -> Showdown:
+    """Rank every hand; check what the dealer's was called and whether it qualified."""
+    ranked: dict[tuple[str, ...], Hand] = {}
+    hands: dict[int, Hand] = {}
+    with_up_card: dict[int, Hand] = {}
+    up_card = tuple(game.dealer_up["cards"][:1]) if game.dealer_up is not None else ()
+    for seat in game.seats.values():
+        five = seat.final or ()
+        if _distinct(five, HAND):
+            # On a shared hand thousands of seats hold the same five cards.
+            if five not in ranked:
+                ranked[five] = rank(five)
+            hands[seat.number] = ranked[five]
+        six = five + up_card
+        if "five_plus_one" in seat.side_bets and _distinct(six, HAND + 1):
+            if six not in ranked:
+                ranked[six] = rank(six)
+            with_up_card[seat.number] = ranked[six]
+    if game.dealer is None:
+        findings.skip("dealer.category", "dealer.qualified")
+        return Showdown(hands, with_up_card, None, qualified=False)
+    dealer = rank(game.dealer["cards"])
+    qualified = qualifies(dealer, house.qualify)
+    findings.same("dealer.category", dealer.category, game.dealer["category"])
+    findings.same("dealer.qualified", qualified, game.dealer["qualified"])
+    return Showdown(hands, with_up_card, dealer, qualified)
+
+
+def _distinct(cards: Sequence[str], count: int) -> bool:
+    """Whether these are so many cards, no two alike: an exchange at a physical table may claim any card."""
+    return len(cards) == count == len(set(cards))

@@ -1,0 +1,113 @@
+"""Was every stake what the table and the house allow: ante, side bets, contribution, raise, exchange fee."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from domain.replay.exact import in_text, units
+from domain.replay.fields import Data
+from domain.replay.game import Game, Seat
+from domain.replay.house import House, SideBet
+from domain.replay.report import Findings
+
+
+def check(game: Game, opened: Data, house: House, findings: Findings) -> None:
+    """Check all stakes; amounts in minor units."""
+    parameters = opened["parameters"]
+    seats = game.in_seat_order()
+    findings.none_of("table_parameters", list(_unfit_parameters(parameters, house)))
+    low, high = parameters["min_ante"], parameters["max_ante"]
+    if house.max_ante is not None:
+        high = min(high, house.max_ante)
+    antes = [(seat.number, seat.ante.data["amount"]) for seat in seats]
+    findings.none_of(
+        "ante_limits",
+        [_wrong(number, [low, high], ante) for number, ante in antes if not low <= ante <= high],
+    )
+    findings.none_of(
+        "side_bets_offered",
+        [
+            _wrong(seat.number, None, bet)
+            for seat in seats
+            for bet in seat.side_bets
+            if not _offered(bet, opened, house)
+        ],
+    )
+    findings.none_of("side_bet_stakes", list(_unfit_side_bets(seats, parameters, house)))
+    findings.none_of("contributions", list(_unfit_contributions(seats, opened)))
+    findings.none_of("raise_multiple", list(_unfit_raises(seats, house)))
+    findings.none_of("exchange", list(_unfit_exchanges(seats, house)))
+
+
+def _wrong(seat: int, expected: object, actual: object) -> dict[str, Any]:
+    return {"seat": seat, "expected": expected, "actual": actual}
+
+
+def _unfit_parameters(parameters: Data, house: House) -> Iterator[str]:
+    """What a table must set for this house and did not, or set the wrong way round."""
+    for kind in ("ante", "side_bet"):
+        if parameters[f"min_{kind}"] > parameters[f"max_{kind}"]:
+            yield f"min_{kind}"
+    if house.capped and house.cap_amount is None and "raise_win_cap" not in parameters:
+        yield "raise_win_cap"
+    if any(bet.table_stake for bet in house.side_bets.values()) and "bonus_stake" not in parameters:
+        yield "bonus_stake"
+
+
+def _offered(bet: str, opened: Data, house: House) -> bool:
+    return bet in house.side_bets and (bet != "jackpot" or "jackpot" in opened)
+
+
+def _unfit_side_bets(seats: list[Seat], parameters: Data, house: House) -> Iterator[dict[str, Any]]:
+    for seat in seats:
+        for kind, placed in seat.side_bets.items():
+            side_bet = house.side_bets.get(kind)
+            if side_bet is not None:
+                low, high = _stake_limits(side_bet, parameters)
+                if not low <= placed["amount"] <= high:
+                    yield _wrong(seat.number, [low, high], placed["amount"])
+
+
+def _stake_limits(side_bet: SideBet, parameters: Data) -> tuple[int, int]:
+    """The least and the most a side bet takes: the same where its stake is fixed."""
+    if side_bet.stake is not None:
+        return side_bet.stake, side_bet.stake
+    if side_bet.table_stake:
+        fixed = parameters.get("bonus_stake", 0)
+        return fixed, fixed
+    return parameters["min_side_bet"], parameters["max_side_bet"]
+
+
+def _unfit_contributions(seats: list[Seat], opened: Data) -> Iterator[dict[str, Any]]:
+    """A jackpot side bet adds exactly stake times share to the meter; other side bets add nothing."""
+    share = units(opened["jackpot"]["contribution"]) if "jackpot" in opened else 0
+    for seat in seats:
+        for kind, placed in seat.side_bets.items():
+            due = in_text(placed["amount"] * share) if kind == "jackpot" else None
+            if placed.get("contribution") != due:
+                yield _wrong(seat.number, due, placed.get("contribution"))
+
+
+def _unfit_raises(seats: list[Seat], house: House) -> Iterator[dict[str, Any]]:
+    for seat in seats:
+        due = seat.ante.data["amount"] * house.raise_multiple
+        if seat.raised is not None and seat.raised != due:
+            yield _wrong(seat.number, due, seat.raised)
+
+
+def _unfit_exchanges(seats: list[Seat], house: House) -> Iterator[dict[str, Any]]:
+    """An exchange costs its fee in antes and takes the side bets with it that the house says (source 003)."""
+    for seat in seats:
+        exchange = seat.exchange
+        if exchange is None:
+            continue
+        if house.exchange_fee_antes is None:
+            yield _wrong(seat.number, None, "exchange")
+            continue
+        fee = seat.ante.data["amount"] * house.exchange_fee_antes
+        if exchange["fee"] != fee:
+            yield _wrong(seat.number, fee, exchange["fee"])
+        forfeited = sorted(house.forfeits & seat.side_bets.keys())
+        if sorted(exchange["forfeited"]) != forfeited:
+            yield _wrong(seat.number, forfeited, list(exchange["forfeited"]))
