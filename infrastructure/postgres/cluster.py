@@ -91,11 +91,9 @@ class EmbeddedPostgres:
         where another process holds the home, LauncherError where the server cannot run.
         """
         account = accounts.server_account()
-        self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        files.make_directory(self._home, account)
         self._lock.acquire()
         try:
-            accounts.let_in(account, self._home.parent)
-            accounts.let_in(account, self._home)
             programs = binaries.find(self._pg_bin, account)
             leftovers.clear(self._cluster, self._socket, self._name)
             self._make_cluster(programs, account)
@@ -211,13 +209,8 @@ class EmbeddedPostgres:
     def _launch(self, programs: binaries.Binaries, account: accounts.Account | None) -> None:
         """Start the server and wait until it says it is ready."""
         self.trim_log()
-        command = [
-            programs.postgres,
-            "-D",
-            self._cluster,
-            "-c",
-            f"config_file={self._home / 'postgresql.conf'}",
-        ]
+        command = [str(programs.postgres), "-D", str(self._cluster)]
+        command += ["-c", f"config_file={self._home / 'postgresql.conf'}"]
         with self._log.open("ab") as log:
             self._log.chmod(0o600)
             said_before = log.tell()
@@ -235,9 +228,8 @@ class EmbeddedPostgres:
         deadline = time.monotonic() + START_TIMEOUT_S
         while not self._is_ready():
             if process.poll() is not None:
-                raise LauncherError(
-                    f"PostgreSQL did not start: {self._complaint(said_before)} (see {self._log})"
-                )
+                complaint = self._complaint(said_before)
+                raise LauncherError(f"PostgreSQL did not start: {complaint} (see {self._log})")
             if time.monotonic() > deadline:
                 raise LauncherError(
                     f"PostgreSQL is not ready after {START_TIMEOUT_S:.0f} s (see {self._log})"

@@ -7,7 +7,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from infrastructure.postgres.account import Account, give
+from infrastructure.postgres.account import Account, give, let_in
 from infrastructure.postgres.errors import LauncherError
 
 SOCKET_PATH_BYTES_MAX = 100  # Linux allows 107, macOS 103
@@ -23,6 +23,18 @@ def write_private(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.rename(path)
+
+
+def make_directory(directory: Path, account: Account | None) -> None:
+    """Make a directory and what is missing above it, open to us and, for passing through, the server's user.
+
+    A directory that is there already, and the one above it, are opened to that user too where they are ours.
+    """
+    missing = [path for path in (directory, *directory.parents) if not path.exists()]
+    for path in reversed(missing):
+        path.mkdir(mode=0o700, exist_ok=True)
+    for path in sorted({directory, directory.parent, *missing}, key=lambda path: len(path.parts)):
+        let_in(account, path)
 
 
 def sync_directory(directory: Path) -> None:

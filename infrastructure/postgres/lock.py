@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from typing import TYPE_CHECKING, Self
 
 from infrastructure.postgres.errors import DirectoryInUseError
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 PID_DIGITS_MAX = 20
+OWNER_ATTEMPTS = 50
 
 
 class DirectoryLock:
@@ -32,7 +34,7 @@ class DirectoryLock:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            owner = os.pread(file, PID_DIGITS_MAX, 0).decode("ascii", "replace").strip() or "unknown"
+            owner = _owner(file)
             os.close(file)
             message = f"data directory in use by pid {owner}: {self._directory}"
             raise DirectoryInUseError(f"{message} (stop it, or choose another --data-dir)") from None
@@ -58,3 +60,12 @@ class DirectoryLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+
+def _owner(file: int) -> str:
+    """Return the pid in a lock file: an owner has the lock a moment before it has written its pid."""
+    for _ in range(OWNER_ATTEMPTS):
+        if owner := os.pread(file, PID_DIGITS_MAX, 0).decode("ascii", "replace").strip():
+            return owner
+        time.sleep(0.01)
+    return "unknown"

@@ -1,0 +1,51 @@
+"""What every test may ask for: a PostgreSQL of this session's own, and fresh databases in it."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from infrastructure.postgres import EmbeddedPostgres
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def server_home() -> Iterator[Path]:
+    """Yield where a test may put a server of its own: a short path, which the server's user can be let into.
+
+    pytest's own temporary folders are below one that is root's alone.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="stud-ledger-"))
+    yield folder / "postgres"
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """Yield the superuser's connection string of the session's own server."""
+    folder = Path(tempfile.mkdtemp(prefix="stud-ledger-"))
+    with EmbeddedPostgres(folder / "postgres") as server:
+        yield server.dsn
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def database(postgres: str) -> Iterator[str]:
+    """Yield the superuser's connection string of a fresh database, the module's own."""
+    name = f"test_{next(_numbers)}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    yield make_conninfo(postgres, dbname=name)
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
