@@ -1,0 +1,53 @@
+"""`scripts/test`: linters and types first, then the tests on an embedded PostgreSQL of their own."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LINTERS = {
+    "ruff check": ["-m", "ruff", "check", "--quiet", "."],
+    "ruff format": ["-m", "ruff", "format", "--check", "."],
+    "mypy --strict": ["-m", "mypy"],
+    "import-linter": ["-c", "from importlinter.cli import lint_imports_command as run; run()"],
+}
+# Asked of the whole suite only: a part of it cannot cover everything.
+COVERAGE = ["--cov=domain", "--cov-branch", "--cov-report=term-missing:skip-covered", "--cov-fail-under=100"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what the arguments ask for; return the first failing linter's exit status, else pytest's."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/test",
+        description=__doc__,
+        epilog="Everything else goes to pytest; paths are relative to the project. Without such arguments "
+        "the whole suite runs, and the domain's branch coverage has to be complete.",
+    )
+    parser.add_argument("--no-lint", action="store_true", help="go straight to the tests")
+    parser.add_argument("--only-lint", action="store_true", help="leave the tests out")
+    chosen, for_pytest = parser.parse_known_args(arguments)
+    os.chdir(ROOT)
+    if not chosen.no_lint and (status := lint()):
+        return status
+    if chosen.only_lint:
+        return 0
+    command = [sys.executable, "-m", "pytest", *(for_pytest or COVERAGE)]
+    print("pytest", *command[3:], flush=True)
+    return subprocess.run(command, check=False).returncode
+
+
+def lint() -> int:
+    """Run every linter, so that one run tells all; return the first failure's exit status."""
+    statuses = []
+    for name, command in LINTERS.items():
+        print(name, flush=True)
+        statuses.append(subprocess.run([sys.executable, *command], check=False).returncode)
+    return next((status for status in statuses if status), 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
