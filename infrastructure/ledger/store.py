@@ -115,8 +115,8 @@ class FirstReading:
 
     `known_position`: the head as this writer last left it. Tables, jackpots and rule sets that changed after `known_position` are
     returned (all of them when it is 0). `cached_rounds` maps round id → version in memory: later events are returned, and only looked for when the
-    head has moved. `new_rounds` are not in memory: their events and their open-round row are returned. `player_ids`: wallets by the
-    operator's id. `transfers`: (player_id, direction, reference).
+    head has moved from `known_position`; then their open-round rows are returned too. `new_rounds` are not in memory: their events and
+    their open-round rows are returned. `player_ids`: wallets by the operator's id. `transfers`: (player_id, direction, reference).
     """
 
     known_position: int
@@ -179,8 +179,8 @@ class Store(Protocol):
     def begin(self, reading: FirstReading) -> FirstAnswer:
         """Open the transaction, lock the head, read. Raises StoreLost, StoreRefused."""
 
-    def read_wallets(self, players: Sequence[str]) -> list[WalletRow]:
-        """Wallets by pseudonym, inside the open transaction. Raises StoreLost."""
+    def read_wallets(self, players: Sequence[str], player_ids: Sequence[str]) -> list[WalletRow]:
+        """Wallets by pseudonym or by the operator's id, inside the open transaction, in one statement. Raises StoreLost."""
 
     def commit(self, changes: Changes) -> None:
         """Write and commit durably. Raises StoreRefused (rolled back) or StoreLost."""

@@ -1,0 +1,238 @@
+"""The writer: one thread a process that takes whatever commands are waiting and makes one transaction of them.
+
+Several processes each have one; the head row's lock is the order between them. Nothing is answered before its transaction has committed.
+
+What goes wrong is handled here. A batch that the database refuses, or that meets a defect, is rolled back, what is in memory is dropped, and
+its commands run one at a time: only there is the number of statements not constant. A command that fails alone is logged, answered
+as failed and not remembered. After a lost connection the writer first looks up which of its commands happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Final, NamedTuple
+
+import structlog
+
+from domain.commands import ContinueRound
+from infrastructure.ledger.batch import Batch, Books
+from infrastructure.ledger.store import Store, StoreLost, StoreRefused
+from infrastructure.ledger.submission import (
+    CommandFailed,
+    Outcome,
+    Overloaded,
+    Result,
+    Reused,
+    Submission,
+    own_submission,
+)
+from infrastructure.seals import Seals
+
+BATCH_MAX: Final = 256
+QUEUE_MAX: Final = 4096
+SETTLE_SEATS_MAX: Final = 500
+RECOVERY_SECONDS: Final = 30.0
+RECOVERY_PAUSE_SECONDS: Final = 0.2
+
+log = structlog.get_logger(__name__)
+
+AnyFuture = asyncio.Future[Result] | Future[Result]
+
+
+class _Waiting(NamedTuple):
+    submission: Submission
+    future: AnyFuture
+
+
+class Figures(NamedTuple):
+    """What the writer has done so far."""
+
+    batches: int
+    commands: int
+    statements: int
+    waiting: int
+
+
+class Writer:
+    """Takes submissions from any thread or event loop, decides and writes them in one order, answers after the commit."""
+
+    def __init__(self, store: Store, seals: Seals, clock: Callable[[], int], build: str, *, settle_seats_max: int = SETTLE_SEATS_MAX) -> None:
+        self._store = store
+        self._seals = seals
+        self._clock = clock
+        self._books = Books(build, settle_seats_max)
+        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._stopping = False
+        self._batches = 0
+        self._commands = 0
+        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
+
+    def start(self) -> None:
+        """Begin to write."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish what is waiting, then end and give the connection back."""
+        self._stopping = True
+        self._queue.put(None)
+        self._thread.join()
+        self._store.close()
+
+    def submit(self, submission: Submission) -> asyncio.Future[Result]:
+        """Hand over a command from an event loop; await the future.
+
+        It ends in a Result, or raises Reused, Overloaded or CommandFailed.
+        """
+        future = asyncio.get_running_loop().create_future()
+        self._put(submission, future)
+        return future
+
+    def call(self, submission: Submission, timeout_seconds: float = 60.0) -> Result:
+        """Hand over a command from a thread and wait. Raises what `submit` raises, and TimeoutError."""
+        future: Future[Result] = Future()
+        self._put(submission, future)
+        return future.result(timeout_seconds)
+
+    def figures(self) -> Figures:
+        """Counts since the start, for metrics and benchmarks."""
+        return Figures(self._batches, self._commands, self._store.statements(), self._queue.qsize())
+
+    def _put(self, submission: Submission, future: AnyFuture) -> None:
+        if self._stopping or self._queue.qsize() >= QUEUE_MAX:
+            raise Overloaded
+        self._queue.put(_Waiting(submission, future))
+
+    # ── The thread ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _run(self) -> None:
+        while True:
+            batch = self._take()
+            if not batch:
+                return
+            outcomes = self._process([waiting.submission for waiting in batch])
+            _deliver(batch, outcomes)
+
+    def _take(self) -> list[_Waiting]:
+        """Wait for a command, then take what else is waiting, up to the bound. Empty: the writer is to end."""
+        first = self._queue.get()
+        if first is None:
+            return []
+        batch = [first]
+        while len(batch) < BATCH_MAX:
+            try:
+                following = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if following is None:
+                self._queue.put(None)
+                break
+            batch.append(following)
+        return batch
+
+    def _process(self, submissions: Sequence[Submission]) -> list[Outcome]:
+        """One transaction, or, where it fails, as many as it takes to know each command's end."""
+        try:
+            return self._write(submissions)
+        except StoreLost:
+            self._books.forget()
+            log.warning("store_lost", commands=len(submissions))
+            return self._recover(submissions)
+        except StoreRefused as refused:
+            self._books.forget()
+            if len(submissions) > 1:
+                log.warning("batch_refused", commands=len(submissions), reason=str(refused))
+                return [outcome for submission in submissions for outcome in self._process([submission])]
+            log.error("command_refused", command=type(submissions[0].command).__name__, reason=str(refused))
+            return [CommandFailed()]
+        except Exception as error:
+            # A defect in deciding one command must not take the others with it. Its values may be secret: only its kind is logged.
+            self._books.forget()
+            if len(submissions) > 1:
+                log.exception("batch_failed", commands=len(submissions), exc_info=False, error=type(error).__name__)
+                return [outcome for submission in submissions for outcome in self._process([submission])]
+            log.exception(
+                "command_failed", command=type(submissions[0].command).__name__, exc_info=False, error=type(error).__name__, at=_where(error)
+            )
+            return [CommandFailed()]
+
+    def _write(self, submissions: Sequence[Submission]) -> list[Outcome]:
+        batch = Batch(submissions, self._books, self._store, self._seals, self._clock)
+        outcomes = batch.run()
+        self._batches += 1
+        self._commands += len(submissions)
+        for round_id, version in batch.unsettled:
+            self._queue.put(_Waiting(continuation(round_id, version), Future()))
+        return outcomes
+
+    def _recover(self, submissions: Sequence[Submission]) -> list[Outcome]:
+        """After a lost connection: find out what happened before anybody is answered; what did not happen is tried once more."""
+        ids = [submission.id for submission in submissions]
+        end = time.monotonic() + RECOVERY_SECONDS
+        while True:
+            try:
+                found = self._store.find_commands(ids)
+                missing = [submission for submission in submissions if submission.id not in found]
+                again = dict(zip((s.id for s in missing), self._write(missing) if missing else [], strict=True))
+                break
+            except StoreLost:
+                self._books.forget()
+                if time.monotonic() > end:
+                    log.error("store_unreachable", commands=len(submissions))  # noqa: TRY400 - the cause was logged when it was lost
+                    return [Overloaded() for _ in submissions]
+                time.sleep(RECOVERY_PAUSE_SECONDS)
+            except Exception:
+                self._books.forget()
+                return [outcome for submission in submissions for outcome in self._process([submission])]
+        outcomes: list[Outcome] = []
+        for submission in submissions:
+            record = found.get(submission.id)
+            if record is None:
+                outcomes.append(again[submission.id])
+            elif record.fingerprint == submission.fingerprint:
+                outcomes.append(Result(record.outcome, record.body, record.position))
+            else:
+                outcomes.append(Reused())
+        return outcomes
+
+
+def continuation(round_id: str, version: int) -> Submission:
+    """The command that goes on with a round too big for one command; the version makes it act once, whoever sends it."""
+    return own_submission(ContinueRound(round_id), f"continue:{round_id}:{version}")
+
+
+def _where(error: BaseException) -> str:
+    """The innermost line of an error's traceback: where, without any value."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}" if trace is not None else ""
+
+
+def _deliver(batch: Sequence[_Waiting], outcomes: Sequence[Outcome]) -> None:
+    """Resolve the futures: one call into each event loop for the whole batch."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[AnyFuture, Outcome]]] = {}
+    for waiting, outcome in zip(batch, outcomes, strict=True):
+        future = waiting.future
+        if isinstance(future, Future):
+            _resolve([(future, outcome)])
+        else:
+            by_loop.setdefault(future.get_loop(), []).append((future, outcome))
+    for loop, pairs in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_resolve, pairs)
+        except RuntimeError:
+            log.warning("nobody_waits", answers=len(pairs))  # the event loop has been closed; the commands stand
+
+
+def _resolve(pairs: Sequence[tuple[AnyFuture, Outcome]]) -> None:
+    for future, outcome in pairs:
+        if future.done():
+            continue
+        if isinstance(outcome, Result):
+            future.set_result(outcome)
+        else:
+            future.set_exception(outcome)
