@@ -18,7 +18,7 @@ from domain.handlers import HANDLERS, players_touched, reads
 from domain.rejections import Rejection
 from domain.round import Round, evolve
 from domain.work import Secret, Transfer, Work
-from infrastructure.ledger import rows
+from infrastructure.ledger import bookkeeping
 from infrastructure.ledger.store import (
     Changes,
     CommandRecord,
@@ -166,13 +166,13 @@ class Batch:
             work.players.clear()
         work.position, work.recorded_at_us = answer.position, answer.recorded_at_us
         for table in answer.tables:
-            work.tables[table.table_id] = rows.table_from(table)
+            work.tables[table.table_id] = bookkeeping.table_from(table)
         for jackpot in answer.jackpots:
-            work.jackpots[jackpot.jackpot_id] = rows.jackpot_from(jackpot)
+            work.jackpots[jackpot.jackpot_id] = bookkeeping.jackpot_from(jackpot)
         for published in answer.rulesets:
-            work.rulesets.setdefault(published.ruleset_id, {})[published.version] = rows.ruleset_from(published)
+            work.rulesets.setdefault(published.ruleset_id, {})[published.version] = bookkeeping.ruleset_from(published)
         for wallet_row in answer.wallets:
-            self._learn_wallet(rows.wallet_from(wallet_row))
+            self._learn_wallet(bookkeeping.wallet_from(wallet_row))
         self._refresh_rounds(answer)
         for round_id in (*reading.cached_rounds, *reading.new_rounds):
             books.checked_at[round_id] = answer.position
@@ -225,7 +225,7 @@ class Batch:
             player_ids = [p for s in self.submissions for p in reads(s.command).player_ids if p not in work.players]
         if missing or player_ids:
             for row in self.store.read_wallets(missing, player_ids):
-                self._learn_wallet(rows.wallet_from(row))
+                self._learn_wallet(bookkeeping.wallet_from(row))
 
     def _refresh_transfers(self, answer: FirstAnswer) -> None:
         work = self.books.work
@@ -295,10 +295,10 @@ class Batch:
             )
             for n, e in enumerate(work.emitted)
         ]
-        changes.wallets = [rows.wallet_row(work.wallets[player]) for player in sorted(work.touched_wallets)]
-        changes.jackpots = [rows.jackpot_row(work.jackpots[j], work.position) for j in sorted(work.touched_jackpots)]
-        changes.tables = [rows.table_row(work.tables[t], work.position) for t in sorted(work.touched_tables)]
-        changes.rulesets = [rows.ruleset_row(published, work.position) for published in work.new_rulesets]
+        changes.wallets = [bookkeeping.wallet_row(work.wallets[player]) for player in sorted(work.touched_wallets)]
+        changes.jackpots = [bookkeeping.jackpot_row(work.jackpots[j], work.position) for j in sorted(work.touched_jackpots)]
+        changes.tables = [bookkeeping.table_row(work.tables[t], work.position) for t in sorted(work.touched_tables)]
+        changes.rulesets = [bookkeeping.ruleset_row(published, work.position) for published in work.new_rulesets]
         changes.transfers = [
             TransferRow(player, direction, reference, transfer.amount, orjson.dumps(transfer.answer))
             for (player, direction, reference), transfer in work.new_transfers.items()
