@@ -1,8 +1,8 @@
 """What somebody may ask of the ledger.
 
-A command is a frozen value whose shape has been checked at the edge; whether it is *allowed* is decided by `domain.handlers` against
-the state of the ledger. Identifiers that are new (round, player pseudonym, transaction) come with the command, so that deciding needs
-no randomness but the deck's.
+A command is a frozen value whose shape has been checked at the edge; whether it is *allowed* is decided by
+`domain.handlers` against the state of the ledger. Identifiers that are new (round, player pseudonym,
+transaction) come with the command, so that deciding needs no randomness but the deck's.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ class StartLedger:
 
 @dataclass(frozen=True, slots=True)
 class PublishRuleset:
-    """Publish a rule set's document as its next version; the same content as the newest version changes nothing."""
+    """Publish a rule set's document as its next version.
+
+    The same content as the newest version changes nothing.
+    """
 
     document: dict[str, Any]
 
@@ -168,7 +171,10 @@ class PlaceAntes:
 
 @dataclass(frozen=True, slots=True)
 class DealCards:
-    """Close betting and deal. A physical table names the cards: `hands` by seat, or `shared`, and `dealer_up`."""
+    """Close betting and deal.
+
+    A physical table names the cards: `hands` by seat, or `shared`, and `dealer_up`.
+    """
 
     round_id: str
     hands: Mapping[int, tuple[str, ...]] | None = None
@@ -178,7 +184,11 @@ class DealCards:
 
 @dataclass(frozen=True, slots=True)
 class Decide:
-    """One seat's decision. `drawn` is a physical table's exchanged card. With `open_next`, `next_round_id` is the round to open after."""
+    """One seat's decision.
+
+    `drawn` is a physical table's exchanged card. With `open_next`, `next_round_id` is the round to open
+    after.
+    """
 
     round_id: str
     seat: int
@@ -199,7 +209,10 @@ class RevealDealer:
 
 @dataclass(frozen=True, slots=True)
 class VoidRound:
-    """Declare an unfinished round void. The note itself is kept outside the log; `note_sha256` is its salted hash."""
+    """Declare an unfinished round void.
+
+    The note itself is kept outside the log; `note_sha256` is its salted hash.
+    """
 
     round_id: str
     cause: str
@@ -208,7 +221,10 @@ class VoidRound:
 
 @dataclass(frozen=True, slots=True)
 class TimeOutRound:
-    """The round's clock ran out: undecided seats fold or the round is void, by the rule set; an unstaked round expires."""
+    """The round's clock ran out.
+
+    Undecided seats fold or the round is void, by the rule set; an unstaked round expires.
+    """
 
     round_id: str
 

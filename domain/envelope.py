@@ -1,7 +1,7 @@
 """The envelope every event is kept in: where it stands, when it was recorded, who asked for it.
 
-`Recorded` is also what the ``eventsourcing`` library calls a domain event: it has an originator id and version and a timestamp, and it
-inherits from nothing. The timestamp is given by the writer, never read here.
+`Recorded` is also what the ``eventsourcing`` library calls a domain event: it has an originator id and
+version and a timestamp, and it inherits from nothing. The timestamp is given by the writer, never read here.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from domain.events import Event
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """An event in its place. `position` counts the ledger's events from 1, `version` the stream's; `recorded_at` is UTC.
+    """An event in its place.
 
-    `meta` holds ``actor``, ``command``, ``schema`` and, where there is one, ``shown`` and ``trace``. `salt` is 32 hex digits.
+    `position` counts the ledger's events from 1, `version` the stream's; `recorded_at` is UTC.
+
+    `meta` holds ``actor``, ``command``, ``schema`` and, where there is one, ``shown`` and ``trace``.
+    `salt` is 32 hex digits.
     """
 
     position: int

@@ -1,15 +1,17 @@
 """Every event the ledger knows, in the field's words.
 
-An event is a fact that has happened and never changes. The classes here are the *data* of an event: what is common to all of them
-(position, time, stream, version, who asked for it) belongs to the envelope that the ledger writes around them, see
-``domain.envelope``. Fields that are ``None`` are absent in the stored form. One event names at most one player, so that a player's
-evidence can be handed out without anybody else's.
+An event is a fact that has happened and never changes. The classes here are the *data* of an event: what is
+common to all of them (position, time, stream, version, who asked for it) belongs to the envelope that the
+ledger writes around them, see ``domain.envelope``. Fields that are ``None`` are absent in the stored form.
+One event names at most one player, so that a player's evidence can be handed out without anybody else's.
 
-Amounts are integers in minor units of the round's currency. Fields that can hold fractions of a minor unit (jackpot money) are decimal
-strings with at most four decimals, as `domain.money.exact_text` writes them. Cards are two characters, ``As``, ``Td``, ``2c``.
-Figures such as ``balance_after`` and ``meter_before`` could be derived; they are there to be checked.
+Amounts are integers in minor units of the round's currency. Fields that can hold fractions of a minor unit
+(jackpot money) are decimal strings with at most four decimals, as `domain.money.exact_text` writes them.
+Cards are two characters, ``As``, ``Td``, ``2c``. Figures such as ``balance_after`` and ``meter_before`` could
+be derived; they are there to be checked.
 
-The field names are part of the stored form: they can be added to (with a schema version and an upcaster), never renamed.
+The field names are part of the stored form: they can be added to (with a schema version and an upcaster),
+never renamed.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ DealSource = Literal["rng", "table"]
 AccountClass = Literal["real", "test"]
 
 
-# ── Wallets ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Wallets ─────────────────────────────────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True, slots=True)
 class WalletOpened:
     """A player's wallet exists, empty, in one currency. `player` is a random pseudonym."""
@@ -34,7 +36,10 @@ class WalletOpened:
 
 @dataclass(frozen=True, slots=True)
 class Deposited:
-    """Money came in through the cashier; `reference` is the cashier's own and unique per player and direction."""
+    """Money came in through the cashier.
+
+    `reference` is the cashier's own and unique per player and direction.
+    """
 
     player: str
     amount: int
@@ -54,7 +59,7 @@ class Withdrawn:
     balance_after: int
 
 
-# ── Rule sets, jackpots, tables ─────────────────────────────────────────────────────────────────────────────────────────────
+# ── Rule sets, jackpots, tables ─────────────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True, slots=True)
 class RulesetPublished:
     """A version of a house's rules with its whole content; publishing never activates it (G7)."""
@@ -69,8 +74,8 @@ class RulesetPublished:
 class JackpotOpened:
     """A progressive jackpot starts at its reset amount, which the house pays in.
 
-    `contribution` is the share of each side bet, a decimal string with at most four decimals. `parameters_version` counts from 1;
-    `sha256` is the hash of `domain.jackpots.parameters_document`.
+    `contribution` is the share of each side bet, a decimal string with at most four decimals.
+    `parameters_version` counts from 1; `sha256` is the hash of `domain.jackpots.parameters_document`.
     """
 
     jackpot_id: str
@@ -171,13 +176,15 @@ class PlayerLeft:
     player: str
 
 
-# ── Rounds ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Rounds ──────────────────────────────────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True, slots=True)
 class RoundOpened:
-    """A round exists and pins what it is played by: rules, table and jackpot parameters (G7), and the deck by its commitment (G6).
+    """A round exists and pins what it is played by.
 
-    `deck_commitment`, `deck_algorithm` and `rng` are there for deal source ``rng`` only. `build` names the software.
-    `gaming_day` is an ISO date: a round belongs to the day it opened.
+    Rules, table and jackpot parameters (G7), and the deck by its commitment (G6).
+
+    `deck_commitment`, `deck_algorithm` and `rng` are there for deal source ``rng`` only. `build` names
+    the software. `gaming_day` is an ISO date: a round belongs to the day it opened.
     """
 
     table_id: str
@@ -209,7 +216,10 @@ class AntePlaced:
 
 @dataclass(frozen=True, slots=True)
 class SideBetPlaced:
-    """A side bet was accepted and paid; on a jackpot side bet, `contribution` went to that jackpot's meter at this position."""
+    """A side bet was accepted and paid.
+
+    On a jackpot side bet, `contribution` went to that jackpot's meter at this position.
+    """
 
     seat: int
     player: str
@@ -231,8 +241,8 @@ class BettingClosed:
 class Dealt:
     """One hand, in dealing order: a seat's, the shared one, or the dealer's up-cards.
 
-    `indices` are positions in the shuffled deck, counted from 0; absent where a physical table dealt. `up_indices` are the places of
-    the up-cards within the dealer's five, counted from 0.
+    `indices` are positions in the shuffled deck, counted from 0; absent where a physical table dealt.
+    `up_indices` are the places of the up-cards within the dealer's five, counted from 0.
     """
 
     to: Literal["seat", "shared", "dealer"]
@@ -246,7 +256,8 @@ class Dealt:
 class CardExchanged:
     """A seat bought one card for the fee: one card burned unseen, the next one drawn in place of `discard`.
 
-    `forfeited` names the side bets taken with the exchange (source 003). Indices are absent where a physical table dealt.
+    `forfeited` names the side bets taken with the exchange (source 003). Indices are absent where a
+    physical table dealt.
     """
 
     seat: int
@@ -282,7 +293,10 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class DealerQualified:
-    """The dealer's five cards in dealing order, their category, and whether they qualify. `indices` as in `Dealt`."""
+    """The dealer's five cards in dealing order, their category, and whether they qualify.
+
+    `indices` as in `Dealt`.
+    """
 
     cards: tuple[str, ...]
     category: str
@@ -292,7 +306,10 @@ class DealerQualified:
 
 @dataclass(frozen=True, slots=True)
 class BetLeg:
-    """What one bet did. `returned` is stake given back, `won` is winnings, `odds` what it was paid at («to 1» or «for 1»)."""
+    """What one bet did.
+
+    `returned` is stake given back, `won` is winnings, `odds` what it was paid at («to 1» or «for 1»).
+    """
 
     bet: str
     stake: int
@@ -321,9 +338,10 @@ class Settled:
 class JackpotHit:
     """One seat's award, paid to the wallet here. `order` counts this jackpot's hits from 1.
 
-    `from_meter` + `from_house` = `award`; `from_house` is a top-up where the meter did not cover a fixed award, or the whole of an award
-    that the house pays. `restart` is the seed the house puts in when a meter was won (on the last of the shares).
-    `meter_after` = `meter_before` − `from_meter` + `restart`. `previous_position`: the last event before this one that moved the meter.
+    `from_meter` + `from_house` = `award`; `from_house` is a top-up where the meter did not cover a fixed
+    award, or the whole of an award that the house pays. `restart` is the seed the house puts in when a
+    meter was won (on the last of the shares). `meter_after` = `meter_before` - `from_meter` + `restart`.
+    `previous_position`: the last event before this one that moved the meter.
     """
 
     seat: int
@@ -343,7 +361,10 @@ class JackpotHit:
 
 @dataclass(frozen=True, slots=True)
 class RoundClosed:
-    """Nothing more happens in the round; the deck's seed material is revealed (hex), where there was a deck."""
+    """Nothing more happens in the round.
+
+    The deck's seed material is revealed (hex), where there was a deck.
+    """
 
     deck_seed: str | None = None
 
@@ -384,9 +405,12 @@ class StakeRefunded:
 
 @dataclass(frozen=True, slots=True)
 class RoundVoided:
-    """The round was declared void; what was staked comes back by `StakeRefunded`. The deck's seed is revealed.
+    """The round was declared void.
 
-    `cause` is one of the rule set's, ``malfunction``, ``timeout`` or ``expired``; `note_sha256` is the salted hash of a note kept elsewhere.
+    What was staked comes back by `StakeRefunded`. The deck's seed is revealed.
+
+    `cause` is one of the rule set's, ``malfunction``, ``timeout`` or ``expired``; `note_sha256` is the
+    salted hash of a note kept elsewhere.
     """
 
     cause: str
@@ -394,7 +418,7 @@ class RoundVoided:
     note_sha256: str | None = None
 
 
-# ── The ledger itself ───────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── The ledger itself ───────────────────────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True, slots=True)
 class LedgerStarted:
     """The first event. `demo` marks a ledger that serves for trying out."""
@@ -405,7 +429,10 @@ class LedgerStarted:
 
 @dataclass(frozen=True, slots=True)
 class ClockWentBackwards:
-    """The clock read less than the last event's time; events go on from the last one, a microsecond at a time."""
+    """The clock read less than the last event's time.
+
+    Events go on from the last one, a microsecond at a time.
+    """
 
     behind_microseconds: int
     clock: str = field(default="")
@@ -416,8 +443,8 @@ Event = (
     | RulesetPublished | JackpotOpened
     | TableOpened | TableClosed | TableReopened | RulesetActivated | PlayerJoined | PlayerLeft
     | RoundOpened | AntePlaced | SideBetPlaced | BettingClosed | Dealt | CardExchanged | Folded | Raised
-    | DealerQualified | Settled | JackpotHit | RoundClosed | RoundVoided | StakeRefunded | ContributionReversed
-    | LedgerStarted | ClockWentBackwards
+    | DealerQualified | Settled | JackpotHit | RoundClosed | RoundVoided | StakeRefunded
+    | ContributionReversed | LedgerStarted | ClockWentBackwards
 )  # fmt: skip
 """Any event's data."""
 

@@ -1,6 +1,7 @@
 """One batch: read under the head's lock, decide each command in order, write, commit.
 
-`Batch` knows the way a command goes; `infrastructure.ledger.writer` knows threads, queues and what to do when something fails.
+`Batch` knows the way a command goes; `infrastructure.ledger.writer` knows threads, queues and what to do when
+something fails.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ WALLETS_CACHED_MAX: Final = 50_000
 ROUNDS_CACHED_MAX: Final = 20_000
 COMPILED_MAX: Final = 2_000
 CLOCK_TOLERANCE_US: Final = 1_000_000
-"""Events are a microsecond apart at least, so that a burst may run ahead of the clock; a second behind is the clock's fault."""
+"""Events are a microsecond apart at least, so that a burst may run ahead of the clock.
+
+A second behind is the clock's fault.
+"""
 SALT_BYTES: Final = 16
 EVENT_SCHEMA: Final = 1
 
@@ -54,9 +58,10 @@ EVENT_SCHEMA: Final = 1
 class Books:
     """A writer's memory between batches: the domain's books, and how far they are known to be true.
 
-    `known_position` is the head as this writer left it; where the head has moved since, another process wrote, at `foreign_at` at the
-    latest. `checked_at` says up to which position each round in memory is known; one that was last looked at before `foreign_at`
-    is read on from there. `sealed` holds the encrypted seeds of the open rounds in memory.
+    `known_position` is the head as this writer left it; where the head has moved since, another process
+    wrote, at `foreign_at` at the latest. `checked_at` says up to which position each round in memory is
+    known; one that was last looked at before `foreign_at` is read on from there. `sealed` holds the
+    encrypted seeds of the open rounds in memory.
     """
 
     def __init__(self, build: str, settle_seats_max: int) -> None:
@@ -97,7 +102,14 @@ class Books:
 class Batch:
     """The commands of one transaction and what becomes of them."""
 
-    def __init__(self, submissions: Sequence[Submission], books: Books, store: Store, seals: Seals, clock: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        submissions: Sequence[Submission],
+        books: Books,
+        store: Store,
+        seals: Seals,
+        clock: Callable[[], int],
+    ) -> None:
         self.submissions = submissions
         self.books = books
         self.store = store
@@ -109,7 +121,8 @@ class Batch:
     def run(self) -> list[Outcome]:
         """Read, decide, write and commit. Returns an outcome for each submission, in order.
 
-        Raises StoreRefused and StoreLost, or whatever a defect raises, with the transaction ended and the books not to be trusted.
+        Raises StoreRefused and StoreLost, or whatever a defect raises, with the transaction ended and
+        the books not to be trusted.
         """
         reading = self._reading()
         answer = self.store.begin(reading)
@@ -129,7 +142,7 @@ class Batch:
         self.books.trim()
         return self.outcomes
 
-    # ── Reading ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── Reading ─────────────────────────────────────────────────────────────────────────────────────────────
     def _reading(self) -> FirstReading:
         books, work = self.books, self.books.work
         player_ids: dict[str, None] = {}
@@ -157,7 +170,10 @@ class Batch:
         return FirstReading(known_position, ids, cached, list(new), list(player_ids), transfers)
 
     def _refresh(self, reading: FirstReading, answer: FirstAnswer) -> None:
-        """Bring the books up to the head. Where another process has written since, what may have changed is read again."""
+        """Bring the books up to the head.
+
+        Where another process has written since, what may have changed is read again.
+        """
         books, work = self.books, self.books.work
         moved = answer.position != books.known_position
         if moved:
@@ -170,7 +186,9 @@ class Batch:
         for jackpot in answer.jackpots:
             work.jackpots[jackpot.jackpot_id] = bookkeeping.jackpot_from(jackpot)
         for published in answer.rulesets:
-            work.rulesets.setdefault(published.ruleset_id, {})[published.version] = bookkeeping.ruleset_from(published)
+            work.rulesets.setdefault(published.ruleset_id, {})[published.version] = bookkeeping.ruleset_from(
+                published
+            )
         for wallet_row in answer.wallets:
             self._learn_wallet(bookkeeping.wallet_from(wallet_row))
         self._refresh_rounds(answer)
@@ -209,7 +227,7 @@ class Batch:
                 work.secrets[round_id] = Secret(self.seals.open(round_id, row.sealed))
 
     def _read_wallets(self, *, moved: bool) -> None:
-        """The wallets of the batch's rounds, and of its players where what was in memory is not to be trusted any more."""
+        """Read the wallets of the batch's rounds, and its players' where memory is out of date."""
         work = self.books.work
         by_round: dict[str, list[Command]] = {}
         for submission in self.submissions:
@@ -222,7 +240,9 @@ class Batch:
         missing = [player for player in players if player not in work.wallets]
         player_ids: list[str] = []
         if moved:
-            player_ids = [p for s in self.submissions for p in reads(s.command).player_ids if p not in work.players]
+            player_ids = [
+                p for s in self.submissions for p in reads(s.command).player_ids if p not in work.players
+            ]
         if missing or player_ids:
             for row in self.store.read_wallets(missing, player_ids):
                 self._learn_wallet(bookkeeping.wallet_from(row))
@@ -230,10 +250,11 @@ class Batch:
     def _refresh_transfers(self, answer: FirstAnswer) -> None:
         work = self.books.work
         work.transfers = {
-            (row.player, row.direction, row.reference): Transfer(row.amount, orjson.loads(row.answer)) for row in answer.transfers
+            (row.player, row.direction, row.reference): Transfer(row.amount, orjson.loads(row.answer))
+            for row in answer.transfers
         }
 
-    # ── Deciding ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── Deciding ────────────────────────────────────────────────────────────────────────────────────────────
     def _decide(self, answer: FirstAnswer) -> list[CommandRecord]:
         work = self.books.work
         work.now_us = self.clock()
@@ -269,7 +290,9 @@ class Batch:
             answer = HANDLERS[type(submission.command)](submission.command, work)
         except Rejection as rejection:
             if len(work.emitted) != first:
-                raise RuntimeError(f"{type(submission.command).__name__} was rejected after it had emitted") from rejection
+                raise RuntimeError(
+                    f"{type(submission.command).__name__} was rejected after it had emitted"
+                ) from rejection
             body = orjson.dumps(rejection_body(rejection.code, rejection.detail, rejection.extra))
             return CommandRecord(submission.id, submission.fingerprint, REJECTED, body, work.position)
         body = orjson.dumps(answer)
@@ -280,7 +303,7 @@ class Batch:
                 work.shown[stream] = shown
         return CommandRecord(submission.id, submission.fingerprint, ACCEPTED, body, work.position)
 
-    # ── Writing ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── Writing ─────────────────────────────────────────────────────────────────────────────────────────────
     def _changes(self, records: list[CommandRecord]) -> Changes:
         work = self.books.work
         changes = Changes(work.position, work.recorded_at_us, commands=records, accounts=work.accounts)
@@ -291,14 +314,30 @@ class Batch:
                 e.position,
                 e.stream,
                 e.version,
-                encode(e.position, e.recorded_at_us, e.stream, e.version, e.event, e.meta, salts[n * width : (n + 1) * width]),
+                encode(
+                    e.position,
+                    e.recorded_at_us,
+                    e.stream,
+                    e.version,
+                    e.event,
+                    e.meta,
+                    salts[n * width : (n + 1) * width],
+                ),
             )
             for n, e in enumerate(work.emitted)
         ]
-        changes.wallets = [bookkeeping.wallet_row(work.wallets[player]) for player in sorted(work.touched_wallets)]
-        changes.jackpots = [bookkeeping.jackpot_row(work.jackpots[j], work.position) for j in sorted(work.touched_jackpots)]
-        changes.tables = [bookkeeping.table_row(work.tables[t], work.position) for t in sorted(work.touched_tables)]
-        changes.rulesets = [bookkeeping.ruleset_row(published, work.position) for published in work.new_rulesets]
+        changes.wallets = [
+            bookkeeping.wallet_row(work.wallets[player]) for player in sorted(work.touched_wallets)
+        ]
+        changes.jackpots = [
+            bookkeeping.jackpot_row(work.jackpots[j], work.position) for j in sorted(work.touched_jackpots)
+        ]
+        changes.tables = [
+            bookkeeping.table_row(work.tables[t], work.position) for t in sorted(work.touched_tables)
+        ]
+        changes.rulesets = [
+            bookkeeping.ruleset_row(published, work.position) for published in work.new_rulesets
+        ]
         changes.transfers = [
             TransferRow(player, direction, reference, transfer.amount, orjson.dumps(transfer.answer))
             for (player, direction, reference), transfer in work.new_transfers.items()
@@ -316,7 +355,9 @@ class Batch:
                 continue
             if round_id not in books.sealed:
                 secret = work.secrets.get(round_id)
-                books.sealed[round_id] = self.seals.seal(round_id, secret.seed) if secret is not None else None
+                books.sealed[round_id] = (
+                    self.seals.seal(round_id, secret.seed) if secret is not None else None
+                )
             unsettled = round_.phase == "voided" or 0 < round_.settled < len(round_.seats)
             if unsettled:
                 self.unsettled.append((round_id, round_.version))
@@ -332,7 +373,10 @@ class Batch:
             )
 
     def _committed(self, changes: Changes) -> None:
-        """The batch is in the ledger: the books are true up to its last position, and nothing of it is left over."""
+        """The batch is in the ledger.
+
+        The books are true up to its last position, and nothing of it is left over.
+        """
         books, work = self.books, self.books.work
         books.known_position = changes.position
         for round_id in work.touched_rounds:

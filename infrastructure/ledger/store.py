@@ -1,8 +1,9 @@
 """What the writer needs of a store: the two readings and the one writing of a batch.
 
-A batch is one transaction. `begin` opens it, takes the lock on the ledger's head row (that lock *is* the order of the ledger) and reads,
-always after the lock; `read` may follow once; then `commit` or `rollback`. The number of statements never depends on the size of the
-batch. `infrastructure.ledger.memory` and `infrastructure.ledger.postgres` both pass ``tests/integration/test_store_contract.py``.
+A batch is one transaction. `begin` opens it, takes the lock on the ledger's head row (that lock *is* the
+order of the ledger) and reads, always after the lock; `read` may follow once; then `commit` or `rollback`.
+The number of statements never depends on the size of the batch. `infrastructure.ledger.memory` and
+`infrastructure.ledger.postgres` both pass ``tests/integration/test_store_contract.py``.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from typing import Protocol
 class CommandRecord:
     """What the ledger decided on a command, remembered for ever.
 
-    `id` is 16 bytes (from client and idempotency key), `fingerprint` 16 bytes (of method, path and body). `outcome`: 0 accepted,
-    1 rejected. `body` is the answer (JSON bytes, bounded); `position` the ledger's after the command.
+    `id` is 16 bytes (from client and idempotency key), `fingerprint` 16 bytes (of method, path and body).
+    `outcome`: 0 accepted, 1 rejected. `body` is the answer (JSON bytes, bounded); `position` the ledger's
+    after the command.
     """
 
     id: bytes
@@ -29,7 +31,10 @@ class CommandRecord:
 
 @dataclass(frozen=True, slots=True)
 class WalletRow:
-    """A player's wallet as of the last commit. `unfinished` maps table id → id of the player's open round there (JSON text)."""
+    """A player's wallet as of the last commit.
+
+    `unfinished` maps table id → id of the player's open round there (JSON text).
+    """
 
     player: str
     player_id: str | None
@@ -43,7 +48,10 @@ class WalletRow:
 
 @dataclass(frozen=True, slots=True)
 class JackpotRow:
-    """A jackpot as of the last commit. `meter` in 1/10000 minor units; `state` is JSON: parameters and counters."""
+    """A jackpot as of the last commit.
+
+    `meter` in 1/10000 minor units; `state` is JSON: parameters and counters.
+    """
 
     jackpot_id: str
     position: int
@@ -74,10 +82,13 @@ class RulesetRow:
 
 @dataclass(frozen=True, slots=True)
 class OpenRoundRow:
-    """A round that is not finished. `sealed` is the encrypted seed (None at a physical table); `answer_sha256` what `meta.shown` needs next.
+    """A round that is not finished.
 
-    `deadline_us`: when the time-out job must look at it, microseconds since the epoch; None: never. `unsettled`: the round waits for
-    a further settling or refunding command.
+    `sealed` is the encrypted seed (None at a physical table); `answer_sha256` what `meta.shown` needs
+    next.
+
+    `deadline_us`: when the time-out job must look at it, microseconds since the epoch; None: never.
+    `unsettled`: the round waits for a further settling or refunding command.
     """
 
     round_id: str
@@ -113,10 +124,12 @@ class StoredEventRow:
 class FirstReading:
     """What `begin` reads.
 
-    `known_position`: the head as this writer last left it. Tables, jackpots and rule sets that changed after `known_position` are
-    returned (all of them when it is 0). `cached_rounds` maps round id → version in memory: later events are returned, and only looked for when the
-    head has moved from `known_position`; then their open-round rows are returned too. `new_rounds` are not in memory: their events and
-    their open-round rows are returned. `player_ids`: wallets by the operator's id. `transfers`: (player_id, direction, reference).
+    `known_position`: the head as this writer last left it. Tables, jackpots and rule sets that changed
+    after `known_position` are returned (all of them when it is 0). `cached_rounds` maps round id →
+    version in memory: later events are returned, and only looked for when the head has moved from
+    `known_position`; then their open-round rows are returned too. `new_rounds` are not in memory: their
+    events and their open-round rows are returned. `player_ids`: wallets by the operator's id.
+    `transfers`: (player_id, direction, reference).
     """
 
     known_position: int
@@ -147,8 +160,9 @@ class FirstAnswer:
 class Changes:
     """What a batch writes; every list is one bulk statement, an empty list none.
 
-    `accounts` are deltas in 1/10000 minor units of accounts that are not players' (house, cashier), by (account, currency).
-    `wallets` and the other rows replace what is there. `closed_rounds` leave the open ones, and their sealed seeds are gone.
+    `accounts` are deltas in 1/10000 minor units of accounts that are not players' (house, cashier), by
+    (account, currency). `wallets` and the other rows replace what is there. `closed_rounds` leave the
+    open ones, and their sealed seeds are gone.
     """
 
     position: int
@@ -173,6 +187,21 @@ class StoreLost(Exception):
     """The connection was lost: whether the batch happened is known only after asking for its command ids."""
 
 
+def refuse_gaps(position_before: int, recorded_at_us_before: int, changes: Changes) -> None:
+    """Raise StoreRefused unless a batch goes on where the head stands.
+
+    Positions without a gap, time not going back.
+
+    The writer numbers the events; a store that wrote them on trust could lose the one order (G4) to a
+    mistake there.
+    """
+    positions = [event.position for event in changes.events]
+    if positions != list(range(position_before + 1, changes.position + 1)):
+        raise StoreRefused(f"the batch does not go on from position {position_before} to {changes.position}")
+    if changes.recorded_at_us < recorded_at_us_before:
+        raise StoreRefused("the batch is earlier than the last")
+
+
 class Store(Protocol):
     """One writer's connection to the ledger's state. Not thread safe: it belongs to the writer's thread."""
 
@@ -180,7 +209,10 @@ class Store(Protocol):
         """Open the transaction, lock the head, read. Raises StoreLost, StoreRefused."""
 
     def read_wallets(self, players: Sequence[str], player_ids: Sequence[str]) -> list[WalletRow]:
-        """Wallets by pseudonym or by the operator's id, inside the open transaction, in one statement. Raises StoreLost."""
+        """Wallets by pseudonym or by the operator's id, inside the open transaction, in one statement.
+
+        Raises StoreLost.
+        """
 
     def commit(self, changes: Changes) -> None:
         """Write and commit durably. Raises StoreRefused (rolled back) or StoreLost."""
@@ -189,7 +221,10 @@ class Store(Protocol):
         """End the transaction without effect."""
 
     def find_commands(self, ids: Sequence[bytes]) -> dict[bytes, CommandRecord]:
-        """Outside a transaction, on a fresh connection if need be: which of these commands happened. Raises StoreLost."""
+        """Outside a transaction, on a fresh connection if need be.
+
+        Which of these commands happened. Raises StoreLost.
+        """
 
     def statements(self) -> int:
         """How many statements this store has sent so far, transaction control included."""

@@ -47,14 +47,25 @@ class Submission:
 
 
 def own_submission(command: Command, key: str) -> Submission:
-    """A command of the ledger's own jobs; `key` must name the occasion, so that two processes that see it act once."""
-    return Submission(command_id(LEDGER_CLIENT, key), fingerprint("JOB", type(command).__name__, key.encode()), command, LEDGER_CLIENT)
+    """A command of the ledger's own jobs.
+
+    `key` must name the occasion, so that two processes that see it act once.
+    """
+    return Submission(
+        command_id(LEDGER_CLIENT, key),
+        fingerprint("JOB", type(command).__name__, key.encode()),
+        command,
+        LEDGER_CLIENT,
+    )
 
 
 class Result(NamedTuple):
-    """What became of a command. `outcome` is ACCEPTED or REJECTED; `body` JSON bytes: the answer, or {code, detail, …}.
+    """What became of a command.
 
-    `replayed`: the command was known, and this is its first answer. `position`: the ledger's after the command.
+    `outcome` is ACCEPTED or REJECTED; `body` JSON bytes: the answer, or {code, detail, …}.
+
+    `replayed`: the command was known, and this is its first answer. `position`: the ledger's after the
+    command.
     """
 
     outcome: int

@@ -1,10 +1,14 @@
-"""The writer: one thread a process that takes whatever commands are waiting and makes one transaction of them.
+"""The writer.
 
-Several processes each have one; the head row's lock is the order between them. Nothing is answered before its transaction has committed.
+One thread a process that takes whatever commands are waiting and makes one transaction of them.
 
-What goes wrong is handled here. A batch that the database refuses, or that meets a defect, is rolled back, what is in memory is dropped, and
-its commands run one at a time: only there is the number of statements not constant. A command that fails alone is logged, answered
-as failed and not remembered. After a lost connection the writer first looks up which of its commands happened.
+Several processes each have one; the head row's lock is the order between them. Nothing is answered before its
+transaction has committed.
+
+What goes wrong is handled here. A batch that the database refuses, or that meets a defect, is rolled back,
+what is in memory is dropped, and its commands run one at a time: only there is the number of statements not
+constant. A command that fails alone is logged, answered as failed and not remembered. After a lost connection
+the writer first looks up which of its commands happened.
 """
 
 from __future__ import annotations
@@ -59,9 +63,17 @@ class Figures(NamedTuple):
 
 
 class Writer:
-    """Takes submissions from any thread or event loop, decides and writes them in one order, answers after the commit."""
+    """Takes submissions from any thread or event loop, writes them in one order, answers after the commit."""
 
-    def __init__(self, store: Store, seals: Seals, clock: Callable[[], int], build: str, *, settle_seats_max: int = SETTLE_SEATS_MAX) -> None:
+    def __init__(
+        self,
+        store: Store,
+        seals: Seals,
+        clock: Callable[[], int],
+        build: str,
+        *,
+        settle_seats_max: int = SETTLE_SEATS_MAX,
+    ) -> None:
         self._store = store
         self._seals = seals
         self._clock = clock
@@ -107,7 +119,7 @@ class Writer:
             raise Overloaded
         self._queue.put(_Waiting(submission, future))
 
-    # ── The thread ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── The thread ──────────────────────────────────────────────────────────────────────────────────────────
     def _run(self) -> None:
         while True:
             batch = self._take()
@@ -117,7 +129,10 @@ class Writer:
             _deliver(batch, outcomes)
 
     def _take(self) -> list[_Waiting]:
-        """Wait for a command, then take what else is waiting, up to the bound. Empty: the writer is to end."""
+        """Wait for a command, then take what else is waiting, up to the bound.
+
+        Empty: the writer is to end.
+        """
         first = self._queue.get()
         if first is None:
             return []
@@ -146,17 +161,15 @@ class Writer:
             if len(submissions) > 1:
                 log.warning("batch_refused", commands=len(submissions), reason=str(refused))
                 return [outcome for submission in submissions for outcome in self._process([submission])]
-            log.error("command_refused", command=type(submissions[0].command).__name__, reason=str(refused))
+            log.error("command_refused", command=type(submissions[0].command).__name__, reason=str(refused))  # noqa: TRY400 - the reason says all
             return [CommandFailed()]
-        except Exception as error:
-            # A defect in deciding one command must not take the others with it. Its values may be secret: only its kind is logged.
+        except Exception as error:  # noqa: BLE001 - a defect in deciding one command must not take the others with it
             self._books.forget()
+            # The error's values may be secret: only its kind and place are logged.
+            log.error("batch_failed", commands=len(submissions), error=type(error).__name__, at=_where(error))  # noqa: TRY400
             if len(submissions) > 1:
-                log.exception("batch_failed", commands=len(submissions), exc_info=False, error=type(error).__name__)
                 return [outcome for submission in submissions for outcome in self._process([submission])]
-            log.exception(
-                "command_failed", command=type(submissions[0].command).__name__, exc_info=False, error=type(error).__name__, at=_where(error)
-            )
+            log.error("command_failed", command=type(submissions[0].command).__name__)  # noqa: TRY400
             return [CommandFailed()]
 
     def _write(self, submissions: Sequence[Submission]) -> list[Outcome]:
@@ -169,14 +182,19 @@ class Writer:
         return outcomes
 
     def _recover(self, submissions: Sequence[Submission]) -> list[Outcome]:
-        """After a lost connection: find out what happened before anybody is answered; what did not happen is tried once more."""
+        """After a lost connection.
+
+        Find out what happened before anybody is answered; what did not happen is tried once more.
+        """
         ids = [submission.id for submission in submissions]
         end = time.monotonic() + RECOVERY_SECONDS
         while True:
             try:
                 found = self._store.find_commands(ids)
                 missing = [submission for submission in submissions if submission.id not in found]
-                again = dict(zip((s.id for s in missing), self._write(missing) if missing else [], strict=True))
+                again = dict(
+                    zip((s.id for s in missing), self._write(missing) if missing else [], strict=True)
+                )
                 break
             except StoreLost:
                 self._books.forget()
@@ -184,7 +202,7 @@ class Writer:
                     log.error("store_unreachable", commands=len(submissions))  # noqa: TRY400 - the cause was logged when it was lost
                     return [Overloaded() for _ in submissions]
                 time.sleep(RECOVERY_PAUSE_SECONDS)
-            except Exception:
+            except Exception:  # noqa: BLE001 - whatever it is, each command's own end will tell
                 self._books.forget()
                 return [outcome for submission in submissions for outcome in self._process([submission])]
         outcomes: list[Outcome] = []
@@ -200,7 +218,10 @@ class Writer:
 
 
 def continuation(round_id: str, version: int) -> Submission:
-    """The command that goes on with a round too big for one command; the version makes it act once, whoever sends it."""
+    """The command that goes on with a round too big for one command.
+
+    The version makes it act once, whoever sends it.
+    """
     return own_submission(ContinueRound(round_id), f"continue:{round_id}:{version}")
 
 
@@ -209,7 +230,11 @@ def _where(error: BaseException) -> str:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}" if trace is not None else ""
+    return (
+        f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}"
+        if trace is not None
+        else ""
+    )
 
 
 def _deliver(batch: Sequence[_Waiting], outcomes: Sequence[Outcome]) -> None:
@@ -225,7 +250,9 @@ def _deliver(batch: Sequence[_Waiting], outcomes: Sequence[Outcome]) -> None:
         try:
             loop.call_soon_threadsafe(_resolve, pairs)
         except RuntimeError:
-            log.warning("nobody_waits", answers=len(pairs))  # the event loop has been closed; the commands stand
+            log.warning(
+                "nobody_waits", answers=len(pairs)
+            )  # the event loop has been closed; the commands stand
 
 
 def _resolve(pairs: Sequence[tuple[AnyFuture, Outcome]]) -> None:

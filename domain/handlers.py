@@ -1,0 +1,110 @@
+"""Which function decides which command, and what has to be read before it can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple
+
+from domain import commands as c
+from domain import events as ev
+from domain.betting import open_round, place_antes
+from domain.dealing import deal_cards
+from domain.deciding import decide, time_out
+from domain.round import Round
+from domain.settling import continue_round, reveal_dealer
+from domain.tables import (
+    activate_ruleset,
+    close_table,
+    join_table,
+    leave_table,
+    open_jackpot,
+    open_table,
+    publish_ruleset,
+    reopen_table,
+)
+from domain.voiding import void_round
+from domain.wallets import deposit, open_player, withdraw
+from domain.work import Work
+
+
+def start_ledger(command: c.StartLedger, work: Work) -> dict[str, Any]:
+    """Write the ledger's first event; a ledger that has begun stays as it is."""
+    if work.position == 0:
+        work.emit("ledger-0", 1, ev.LedgerStarted(command.demo))
+    return {}
+
+
+HANDLERS: Final[dict[type, Callable[[Any, Work], dict[str, Any]]]] = {
+    c.StartLedger: start_ledger,
+    c.PublishRuleset: publish_ruleset,
+    c.OpenPlayer: open_player,
+    c.Deposit: deposit,
+    c.Withdraw: withdraw,
+    c.OpenJackpot: open_jackpot,
+    c.OpenTable: open_table,
+    c.CloseTable: close_table,
+    c.ReopenTable: reopen_table,
+    c.ActivateRuleset: activate_ruleset,
+    c.JoinTable: join_table,
+    c.LeaveTable: leave_table,
+    c.OpenRound: open_round,
+    c.PlaceAntes: place_antes,
+    c.DealCards: deal_cards,
+    c.Decide: decide,
+    c.RevealDealer: reveal_dealer,
+    c.VoidRound: void_round,
+    c.TimeOutRound: time_out,
+    c.ContinueRound: continue_round,
+}
+
+
+class Reads(NamedTuple):
+    """What a command reads beside tables, jackpots and rule sets, which the writer always has."""
+
+    player_ids: tuple[str, ...] = ()
+    round_id: str | None = None
+    transfer: tuple[str, str, str] | None = None
+
+
+def reads(command: c.Command) -> Reads:
+    """What must be in the books before the command can be decided.
+
+    `transfer` is (player id, direction, reference).
+    """
+    player_ids: tuple[str, ...] = ()
+    match command:
+        case c.OpenRound() | c.PlaceAntes():
+            player_ids = tuple(seat.player_id for seat in command.seats)
+        case c.Deposit() | c.Withdraw() | c.OpenPlayer() | c.JoinTable() | c.LeaveTable():
+            player_ids = (command.player_id,)
+    transfer = None
+    if isinstance(command, c.Deposit | c.Withdraw):
+        direction = "in" if isinstance(command, c.Deposit) else "out"
+        transfer = (command.player_id, direction, command.reference)
+    round_id = None if isinstance(command, c.OpenRound) else getattr(command, "round_id", None)
+    return Reads(player_ids, round_id, transfer)
+
+
+def players_touched(round_: Round, commands: Iterable[c.Command], settle_seats_max: int) -> set[str]:
+    """The pseudonyms whose wallets a batch's commands on one round may touch or show.
+
+    A round of the usual size needs all of them. A big shared one needs the seats that decide and, where
+    the batch may end its decisions or goes on settling or refunding, the seats that come next.
+    """
+    if len(round_.seats) <= settle_seats_max:
+        return {seat.player for seat in round_.seats.values()}
+    own: set[int] = set()
+    ending = 0
+    decisions = 0
+    for command in commands:
+        if isinstance(command, c.Decide):
+            own.add(command.seat)
+            decisions += 1
+        else:
+            ending += 1
+    if decisions >= round_.undecided:
+        ending += 1
+    order = round_.order or sorted(round_.seats)
+    done = round_.refunded if round_.phase == "voided" else round_.settled
+    own.update(order[done : done + ending * settle_seats_max])
+    return {round_.seats[number].player for number in own if number in round_.seats}

@@ -1,0 +1,118 @@
+"""The progressive jackpot: what a hit takes from the meter, and in which order.
+
+Meters are exact, in 1/10000 minor units; awards are whole minor units, rounded down, and what is cut off
+stays in the meter (reading 11). A category that pays the whole meter restarts it at the reset, which the
+house puts in. Several such hands in one round are paid together at the first of them: the meter divided
+equally, each share rounded down, the remainder carried into the restarted meter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from domain.money import EXACT, floor_minor
+from domain.rules import CompiledAward
+
+WHOLE_METER: Final = 100
+"""The percentage that wins the meter and restarts it."""
+
+
+@dataclass(slots=True)
+class Jackpot:
+    """A jackpot as the ledger holds it.
+
+    `meter` in 1/10000 minor units, `share` (of each side bet) in 1/10000.
+
+    `moved_at` is the position of the last event that moved the meter, `hits` how many awards it has paid.
+    """
+
+    jackpot_id: str
+    currency: str
+    account_class: str
+    contribution: str
+    share: int
+    reset: int
+    parameters_version: int
+    sha256: str
+    meter: int
+    enabled: bool = True
+    version: int = 1
+    hits: int = 0
+    moved_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """One award.
+
+    `award` and `restart` in minor units; `from_meter`, `from_house`, `meter_after` in 1/10000 of them.
+    """
+
+    award: int
+    from_meter: int
+    from_house: int
+    meter_after: int
+    restart: int | None = None
+
+
+def parameters_document(
+    jackpot_id: str, currency: str, contribution: str, reset: int, version: int
+) -> dict[str, Any]:
+    """What a jackpot's parameters are, as the JSON that is hashed and handed out."""
+    return {
+        "contribution": contribution,
+        "currency": currency,
+        "jackpot_id": jackpot_id,
+        "reset": reset,
+        "version": version,
+    }
+
+
+def parameters_sha256(document: dict[str, Any]) -> str:
+    """SHA-256 (hex) of the canonical JSON of a parameters document."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def pay(meter: int, award: CompiledAward) -> Payment:
+    """What an award that does not win the whole meter takes from it.
+
+    A percentage is of the meter as it stands, rounded down. A fixed award is paid in full: from the
+    meter, topped up by the house to exactly the award where the meter does not hold it (reading 12), or
+    by the house alone.
+    """
+    if award.percent is not None:
+        amount = floor_minor(meter * award.percent // 100)
+        return Payment(amount, amount * EXACT, 0, meter - amount * EXACT)
+    amount = award.fixed or 0
+    if award.funding == "house":
+        return Payment(amount, 0, amount * EXACT, meter)
+    taken = min(meter, amount * EXACT)
+    return Payment(amount, taken, amount * EXACT - taken, meter - taken)
+
+
+def share_out(meter: int, winners: int, reset: int) -> list[Payment]:
+    """Pay the whole meter to `winners` seats together.
+
+    Equal shares rounded down, the remainder carried into the restarted meter.
+    """
+    share = floor_minor(meter // winners)
+    payments = []
+    for winner in range(1, winners + 1):
+        restart = reset if winner == winners else None
+        after = meter - share * EXACT + (restart or 0) * EXACT
+        payments.append(Payment(share, share * EXACT, 0, after, restart))
+        meter = after
+    return payments
+
+
+def reverse(meter: int, contribution: int) -> tuple[int, int]:
+    """What a reversed contribution takes from the meter and what the house bears.
+
+    The meter never falls below zero (reading 15).
+    """
+    taken = min(meter, contribution)
+    return taken, contribution - taken
