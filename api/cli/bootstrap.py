@@ -17,7 +17,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 SUPPORTED = ((3, 11), (3, 12), (3, 13))
@@ -215,16 +215,16 @@ def install(python: str, venv: str, lock_path: str) -> None:
     env = {
         k: v for k, v in os.environ.items() if k not in ("PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PYTHONPATH")
     }
-    pipe = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env)
-    output = show_progress(pipe)
-    if pipe.wait():
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env) as pip_process:
+        output = show_progress(pip_process.stdout or ())
+    if pip_process.returncode:
         raise BootstrapError(explain(output, lock_path))
 
 
-def show_progress(pipe: "subprocess.Popen[bytes]") -> str:
+def show_progress(output: "Iterable[bytes]") -> str:
     """Show a line for each package pip takes up; return the last part of everything it said."""
     lines = []  # type: list[str]
-    for raw in pipe.stdout or ():
+    for raw in output:
         line = raw.decode(errors="replace").rstrip()
         lines = [*lines[-200:], line]
         if line.startswith("Collecting "):

@@ -48,7 +48,7 @@ FIXED = {
     "autovacuum_vacuum_cost_delay": "1ms",
     "autovacuum_max_workers": "2",
     # Nothing a statement carries reaches the log: no text, no parameters, no row of a failed constraint. A
-    # statement's error stays out altogether, because it can quote a value: whoever sent the statement is told.
+    # statement's error stays out because it can quote a value; whoever sent the statement is told.
     "log_min_messages": "log",
     "log_error_verbosity": "terse",
     "log_min_error_statement": "panic",
