@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import compress, groupby
 from typing import TYPE_CHECKING, Final
 
 from infrastructure.ledger.answers import pack, unpack
@@ -18,10 +18,8 @@ from infrastructure.ledger.arrays import (
     to_text,
 )
 from infrastructure.ledger.store import (
-    Changes,
     CommandRecord,
     FirstAnswer,
-    FirstReading,
     JackpotRow,
     OpenRoundRow,
     RulesetRow,
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from psycopg.pq.abc import PGresult
 
     from infrastructure.ledger.line import Call
+    from infrastructure.ledger.store import Changes, FirstReading, StoredEventRow
 
 Row = list[bytes | None]
 
@@ -45,11 +44,17 @@ STREAM_OF_ROUND: Final = "round-"
 _TRUE: Final = b"\x01"
 
 
-# ── Reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Reading ─────────────────────────────────────────────────────────────────────────────────────────────────
 def calls_to_begin(reading: FirstReading) -> list[Call]:
     """Return what opens a batch's transaction and reads what `reading` asks for."""
     known = [int8(reading.known_position)]
-    calls: list[Call] = [("begin", ()), ("head", ()), ("tables", known), ("jackpots", known), ("rulesets", known)]
+    calls: list[Call] = [
+        ("begin", ()),
+        ("head", ()),
+        ("tables", known),
+        ("jackpots", known),
+        ("rulesets", known),
+    ]
     if reading.command_ids:
         calls.append(("commands", [byteas(reading.command_ids)]))
     if reading.player_ids:
@@ -57,6 +62,7 @@ def calls_to_begin(reading: FirstReading) -> list[Call]:
     if reading.cached_rounds:
         streams = texts([STREAM_OF_ROUND + round_id for round_id in reading.cached_rounds])
         calls.append(("later_events", [streams, int4s(list(reading.cached_rounds.values())), *known]))
+        calls.append(("later_open_rounds", [texts(list(reading.cached_rounds)), *known]))
     if reading.new_rounds:
         calls.append(("new_events", [texts([STREAM_OF_ROUND + round_id for round_id in reading.new_rounds])]))
         calls.append(("open_rounds", [texts(reading.new_rounds)]))
@@ -79,7 +85,11 @@ def answer(results: Mapping[str, PGresult]) -> FirstAnswer:
         rulesets=[_ruleset(row) for row in found["rulesets"]],
         wallets=[wallet(row) for row in found.get("wallets_by_player_id", ())],
         events=_events(found.get("later_events", ())) | _events(found.get("new_events", ())),
-        open_rounds={row.round_id: row for row in map(_open_round, found.get("open_rounds", ()))},
+        open_rounds={
+            row.round_id: row
+            for name in ("open_rounds", "later_open_rounds")
+            for row in map(_open_round, found.get(name, ()))
+        },
         transfers=[_transfer(row) for row in found.get("transfers", ())],
     )
 
@@ -124,12 +134,16 @@ def _table(row: Row) -> TableRow:
 
 def _jackpot(row: Row) -> JackpotRow:
     jackpot_id, position, meter, enabled, state = row
-    return JackpotRow(to_text(jackpot_id), to_int(position), int(to_text(meter)), enabled == _TRUE, to_bytes(state))
+    return JackpotRow(
+        to_text(jackpot_id), to_int(position), int(to_text(meter)), enabled == _TRUE, to_bytes(state)
+    )
 
 
 def _ruleset(row: Row) -> RulesetRow:
     ruleset_id, version, position, sha256, content = row
-    return RulesetRow(to_text(ruleset_id), to_int(version), to_int(position), to_text(sha256), to_bytes(content))
+    return RulesetRow(
+        to_text(ruleset_id), to_int(version), to_int(position), to_text(sha256), to_bytes(content)
+    )
 
 
 def _open_round(row: Row) -> OpenRoundRow:
@@ -146,7 +160,9 @@ def _open_round(row: Row) -> OpenRoundRow:
 
 def _transfer(row: Row) -> TransferRow:
     player, direction, reference, amount, answer_ = row
-    return TransferRow(to_text(player), to_text(direction), to_text(reference), to_int(amount), to_bytes(answer_))
+    return TransferRow(
+        to_text(player), to_text(direction), to_text(reference), to_int(amount), to_bytes(answer_)
+    )
 
 
 def _events(rows: list[Row] | tuple[()]) -> dict[str, list[bytes]]:
@@ -157,39 +173,63 @@ def _events(rows: list[Row] | tuple[()]) -> dict[str, list[bytes]]:
     }
 
 
-# ── Writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Writing ─────────────────────────────────────────────────────────────────────────────────────────────────
 def calls_to_write(position_before: int, changes: Changes) -> list[Call]:
-    """Return what writes a batch, but for its commit.
+    """Return what writes a batch, but for its commit: one statement for each list that is not empty.
 
     Raises OverflowError or UnicodeEncodeError for a value that has no binary form.
     """
-    calls: list[Call] = []
-    if events := changes.events:
-        versions, streams, data = zip(*[(event.version, event.stream, event.data) for event in events], strict=True)
-        calls.append(("write_events", [int8(position_before), int4s(versions), texts(streams), byteas(data)]))
-    if changes.commands:
-        calls.append(_write_commands(changes.commands))
-    if changes.wallets:
-        calls.append(_write_wallets(changes.wallets))
-    if changes.accounts:
-        names, currencies = zip(*changes.accounts, strict=True)
-        deltas = [str(delta) for delta in changes.accounts.values()]
-        calls.append(("write_accounts", [texts(names), texts(currencies), texts(deltas)]))
-    if changes.jackpots:
-        calls.append(_write_jackpots(changes.jackpots))
-    if changes.tables:
-        ids, positions, states = zip(*[(row.table_id, row.position, row.state) for row in changes.tables], strict=True)
-        calls.append(("write_tables", [texts(ids), int8s(positions), byteas(states)]))
-    if changes.rulesets:
-        calls.append(_write_rulesets(changes.rulesets))
-    if changes.open_rounds:
-        calls.append(_write_open_rounds(changes.open_rounds))
-    if changes.closed_rounds:
-        calls.append(("close_rounds", [texts(changes.closed_rounds)]))
-    if changes.transfers:
-        calls.append(_write_transfers(changes.transfers))
-    calls.append(("write_head", [int8(changes.position), int8(changes.recorded_at_us)]))
-    return calls
+    calls = [
+        _write_events(position_before, changes.events),
+        _write_commands(changes.commands),
+        _write_wallets(changes.wallets),
+        _write_accounts(changes.accounts),
+        _write_jackpots(changes.jackpots),
+        _write_tables(changes.tables),
+        _write_rulesets(changes.rulesets),
+        _write_open_rounds(changes.open_rounds),
+        ("close_rounds", [texts(changes.closed_rounds)]),
+        _write_transfers(changes.transfers),
+    ]
+    wanted = [
+        changes.events,
+        changes.commands,
+        changes.wallets,
+        changes.accounts,
+        changes.jackpots,
+        changes.tables,
+        changes.rulesets,
+        changes.open_rounds,
+        changes.closed_rounds,
+        changes.transfers,
+    ]
+    head: Call = ("write_head", [int8(changes.position), int8(changes.recorded_at_us)])
+    return [*compress(calls, wanted), head]
+
+
+def _write_events(position_before: int, events: list[StoredEventRow]) -> Call:
+    return "write_events", [
+        int8(position_before),
+        int4s([row.version for row in events]),
+        texts([row.stream for row in events]),
+        byteas([row.data for row in events]),
+    ]
+
+
+def _write_accounts(accounts: dict[tuple[str, str], int]) -> Call:
+    return "write_accounts", [
+        texts([account for account, _ in accounts]),
+        texts([currency for _, currency in accounts]),
+        texts([str(delta) for delta in accounts.values()]),
+    ]
+
+
+def _write_tables(tables: list[TableRow]) -> Call:
+    return "write_tables", [
+        texts([row.table_id for row in tables]),
+        int8s([row.position for row in tables]),
+        byteas([row.state for row in tables]),
+    ]
 
 
 def _write_commands(commands: list[CommandRecord]) -> Call:
