@@ -1,0 +1,48 @@
+"""Identifiers the ledger gives out, in Crockford's base 32: no letter can be mistaken for a digit.
+
+Characters are in the order of their values and of their bytes, so ids that begin with the time sort by it as
+text (collation "C"), and new rows go to the end of an index.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final
+
+ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS: Final = tuple(high + low for high in ALPHABET for low in ALPHABET)
+_PAIR_BITS: Final = 10
+_PAIR_MASK: Final = (1 << _PAIR_BITS) - 1
+
+_RANDOM_BITS: Final = 80
+_TIME_BITS: Final = 48
+_ROUND_ID_CHARACTERS: Final = 26
+_RANDOM_CHARACTERS: Final = 20
+
+
+def round_id(now_us: int) -> str:
+    """Return a new round's id: 26 characters, the form of a ULID.
+
+    The first ten are the time in milliseconds, the other sixteen 80 random bits, which nobody guesses.
+    """
+    milliseconds = (now_us // 1_000) & ((1 << _TIME_BITS) - 1)
+    return _text(milliseconds << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS), _ROUND_ID_CHARACTERS)
+
+
+def pseudonym() -> str:
+    """Return a new player's pseudonym: ``p`` and 100 random bits in 20 characters."""
+    return "p" + _text(secrets.randbits(5 * _RANDOM_CHARACTERS), _RANDOM_CHARACTERS)
+
+
+def transaction_id() -> str:
+    """Return a new cashier's transaction id: ``t`` and 100 random bits in 20 characters."""
+    return "t" + _text(secrets.randbits(5 * _RANDOM_CHARACTERS), _RANDOM_CHARACTERS)
+
+
+def _text(number: int, characters: int) -> str:
+    """Return a number in base 32 with leading zeros; two characters a step, `characters` is even."""
+    pairs = []
+    for _ in range(characters // 2):
+        pairs.append(_PAIRS[number & _PAIR_MASK])
+        number >>= _PAIR_BITS
+    return "".join(reversed(pairs))
