@@ -74,7 +74,8 @@ def test_an_unsupported_python_is_told_what_to_install(
     with pytest.raises(bootstrap.BootstrapError, match="install Python 3") as problem:
         bootstrap.choose_python(version)
     assert str(problem.value) == (
-        f"Python {version[0]}.{version[1]} is not supported: install Python 3.11, 3.12 or 3.13, then run this again"
+        f"Python {version[0]}.{version[1]} is not supported: "
+        "install Python 3.11, 3.12 or 3.13, then run this again"
     )
 
 

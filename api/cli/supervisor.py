@@ -1,0 +1,170 @@
+"""Keeping workers alive: start them, start again the one that ends, stop them all in order.
+
+It runs in the main thread, and in no other: the kernel ends a child when the thread that started it does.
+"""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from api.cli import worker
+from infrastructure.children import dies_with_parent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+WORKER = (sys.executable, "-P", "-m", worker.__name__)
+BACKLOG = 1024
+FAILURES_MAX = 6
+FIRST_DELAY_S = 0.1
+HEALTHY_AFTER_S = 60.0
+READY_TIMEOUT_S = 120.0
+PROBE_TIMEOUT_S = 1.0
+PORT_PATIENCE_S = 2.0  # the workers of a killed service give the port up within this
+POLL_S = 0.02
+KILL_AFTER_S = worker.GRACE_S + 5.0
+
+
+class ServiceError(Exception):
+    """The service cannot run; the message is the one line a person reads."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the port, so that nobody else can, and let callers wait in line until a worker is there.
+
+    A port that is just being given up is waited for a moment. Raises ServiceError where it stays taken or may
+    not be used.
+    """
+    deadline = time.monotonic() + PORT_PATIENCE_S
+    while True:
+        try:
+            return _listen_now(host, port)
+        except (OSError, OverflowError) as problem:
+            if getattr(problem, "errno", None) != errno.EADDRINUSE or time.monotonic() > deadline:
+                why = getattr(problem, "strerror", None) or "there is no such port"
+                raise ServiceError(
+                    f"cannot listen on {host}:{port} ({why}): choose another with --port"
+                ) from None
+        time.sleep(POLL_S)
+
+
+def _listen_now(host: str, port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: subprocess.Popen[bytes]
+    started_at: float
+    failures: int = 0
+    start_again_at: float | None = None
+
+
+class Workers:
+    """Some processes that serve one listening socket.
+
+    `environment` is what each of them is told; `program` is what each of them runs, with the socket's
+    descriptor as its last argument.
+    """
+
+    def __init__(
+        self, listener: socket.socket, environment: Mapping[str, str], program: Sequence[str] = WORKER
+    ) -> None:
+        self._listener = listener
+        self._environment = dict(environment)
+        self._program = program
+        self._workers: list[_Worker] = []
+
+    def start(self, count: int) -> None:
+        """Start the workers and wait until the service says it is ready.
+
+        Raises ServiceError where a worker ends before that, or none gets ready in time.
+        """
+        self._workers = [_Worker(self._spawn(), time.monotonic()) for _ in range(count)]
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        while not self._is_ready():
+            for each in self._workers:
+                if (status := each.process.poll()) is not None:
+                    raise ServiceError(f"a worker ended at its start with status {status}: it said why above")
+            if time.monotonic() > deadline:
+                raise ServiceError(f"the service is not ready after {READY_TIMEOUT_S:.0f} s")
+            time.sleep(POLL_S)
+
+    def look_after(self) -> list[str]:
+        """Start again what ended, later each time it ends early; return what there is to say about it.
+
+        Raises ServiceError where a worker ends again and again.
+        """
+        return [line for each in self._workers if (line := self._look_after(each))]
+
+    def stop(self) -> None:
+        """Tell the workers to finish their answers and end; end by force those that do not."""
+        running = [each.process for each in self._workers if each.process.poll() is None]
+        for process in running:
+            process.terminate()
+        deadline = time.monotonic() + KILL_AFTER_S
+        for process in running:
+            try:
+                process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._workers = []
+
+    def _look_after(self, each: _Worker) -> str:
+        now = time.monotonic()
+        if each.start_again_at is not None:
+            if now >= each.start_again_at:
+                each.process, each.started_at, each.start_again_at = self._spawn(), now, None
+            return ""
+        status = each.process.poll()
+        if status is None:
+            return ""
+        each.failures = 1 if now - each.started_at > HEALTHY_AFTER_S else each.failures + 1
+        if each.failures > FAILURES_MAX:
+            raise ServiceError(f"a worker ended {each.failures} times in a row, now with status {status}")
+        delay_s = FIRST_DELAY_S * 2 ** (each.failures - 1)
+        each.start_again_at = now + delay_s
+        return f"worker {each.process.pid} ended with status {status}; starting another in {delay_s:.1f} s"
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        descriptor = self._listener.fileno()
+        return subprocess.Popen(
+            [*self._program, str(descriptor)],
+            env=os.environ | self._environment,
+            stdin=subprocess.DEVNULL,
+            pass_fds=[descriptor],
+            start_new_session=True,  # Ctrl-C at a terminal is for the supervisor, which stops them in order
+            preexec_fn=dies_with_parent(signal.SIGTERM),
+        )
+
+    def _is_ready(self) -> bool:
+        """Ask the service itself, as a load balancer would."""
+        host, port = self._listener.getsockname()[:2]
+        # An any-address is not one to connect to; the loopback of its family is.
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+        connection = http.client.HTTPConnection(host, port, timeout=PROBE_TIMEOUT_S)
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == http.client.OK
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
