@@ -269,7 +269,8 @@ def _voided(game: Game, record: Record) -> str | None:
     if game.voided is not None:
         return "void already"
     game.voided, game.voided_in = record, game.phase
-    return None
+    # A deal is one step: hands without the dealer's could not be compared with the deck.
+    return "in the middle of a deal" if game.hands and game.dealer_up is None else None
 
 
 def _reversed(game: Game, record: Record) -> str | None:

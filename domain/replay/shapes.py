@@ -50,7 +50,7 @@ EVENTS: Final[Mapping[str, Shape]] = {
     ),
     "SideBetPlaced": shape(
         {**_PLACE, "bet": f.side_bet, "amount": f.positive, "balance_after": f.balance},
-        {"contribution": f.exact},
+        {"contribution": f.exact, "jackpot_id": f.name},
     ),
     "BettingClosed": shape({"seats": f.number}),
     "Dealt": shape(

@@ -80,13 +80,17 @@ def _stake_limits(side_bet: SideBet, parameters: Data) -> tuple[int, int]:
 
 
 def _unfit_contributions(seats: list[Seat], opened: Data) -> Iterator[dict[str, Any]]:
-    """A jackpot side bet adds exactly stake times share to the meter; other side bets add nothing."""
-    share = units(opened["jackpot"]["contribution"]) if "jackpot" in opened else 0
+    """A jackpot side bet adds exactly stake times share to the round's meter; other side bets add nothing."""
+    jackpot = opened.get("jackpot")
     for seat in seats:
         for kind, placed in seat.side_bets.items():
-            due = in_text(placed["amount"] * share) if kind == "jackpot" else None
-            if placed.get("contribution") != due:
-                yield _wrong(seat.number, due, placed.get("contribution"))
+            due = {}
+            if kind == "jackpot" and jackpot is not None:
+                contribution = placed["amount"] * units(jackpot["contribution"])
+                due = {"contribution": in_text(contribution), "jackpot_id": jackpot["id"]}
+            said = {field: placed[field] for field in ("contribution", "jackpot_id") if field in placed}
+            if said != due:
+                yield _wrong(seat.number, due, said)
 
 
 def _unfit_raises(seats: list[Seat], house: House) -> Iterator[dict[str, Any]]:
