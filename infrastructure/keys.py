@@ -22,11 +22,11 @@ from typing import Final
 
 from infrastructure.seals import KEY_BYTES
 
-TOKEN_KEY: Final = "token.key"
-DECK_KEY: Final = "deck-0.key"
+TOKEN_FILE: Final = "token.key"  # noqa: S105  # the name of a file
+FIRST_DECK_FILE: Final = "deck-0.key"
 PASSWORDS: Final = ("app", "auditor")
 
-_DECK_KEY: Final = re.compile(r"deck-(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.key")
+_DECK_FILE: Final = re.compile(r"deck-(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.key")
 _HEX_KEY: Final = re.compile(r"[0-9a-f]{64}\n?")
 _PASSWORD: Final = re.compile(r"[A-Za-z0-9_-]{20,200}\n?")
 _PASSWORD_BYTES: Final = 24
@@ -36,12 +36,12 @@ _FILE_BYTES_MAX: Final = 4096
 
 
 class KeysError(RuntimeError):
-    """The keys cannot be used: one is missing, malformed, or open to others. One line that says what to do."""
+    """A key is missing, malformed, or open to others. The message is one line that says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What is secret. `deck` maps key numbers to 32 bytes, `passwords` the roles ``app`` and ``auditor`` to theirs."""
+    """What is secret. `deck` maps key numbers to 32 bytes, `passwords` the roles to theirs."""
 
     directory: Path
     token: bytes = field(repr=False)
@@ -55,8 +55,10 @@ class Keys:
         Two services that start at once end up with the same keys. Raises KeysError.
         """
         _check_directory(directory)
-        token = _key(directory / TOKEN_KEY, may_create=ledger_is_empty)
-        names = [name.name for name in directory.iterdir() if _DECK_KEY.fullmatch(name.name)] or [DECK_KEY]
+        token = _key(directory / TOKEN_FILE, may_create=ledger_is_empty)
+        names = [name.name for name in directory.iterdir() if _DECK_FILE.fullmatch(name.name)] or [
+            FIRST_DECK_FILE
+        ]
         deck = {int(name[5:-4]): _key(directory / name, may_create=ledger_is_empty) for name in names}
         return cls(directory, token, deck, load_passwords(directory))
 
@@ -95,9 +97,7 @@ def _load_or_write(path: Path, new: str | None) -> str:
         with suppress(FileNotFoundError):
             return _load(path)
         if new is None:
-            raise KeysError(
-                f"the key {path} is missing but the ledger has events: put it back from a backup (no new one is made)"
-            )
+            raise KeysError(f"the key {path} is missing but the ledger has events: put it back from a backup")
         _write(path, new + "\n")
         return _load(path)
     except OSError as error:

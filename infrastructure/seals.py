@@ -76,7 +76,7 @@ class Seals:
             return _cipher(key, round_id).decrypt(nonce, encrypted, sealed[:2] + round_id.encode())
         except InvalidTag:
             raise SealBrokenError(
-                f"the sealed seed of round {round_id} does not open: damaged, of another round, or another key's"
+                f"the sealed seed of round {round_id} does not open: damaged, of another round or key"
             ) from None
 
     def __repr__(self) -> str:
