@@ -138,7 +138,7 @@ def shipped_documents() -> list[dict[str, Any]]:
 
 # ── Preparing ───────────────────────────────────────────────────────────────────────────────────────────────
 def _names(schema: str) -> dict[str, sql.Identifier]:
-    """Return what stands for the schema and its roles in a migration. Raises NotReadyError for an odd name."""
+    """Return what stands for the schema and its roles in a migration. Raises NotReadyError."""
     if not _SCHEMA_NAME.fullmatch(schema) or schema.startswith("pg_"):
         raise NotReadyError(f"not a schema name: {schema[:80]!r} (a-z, 0-9 and _, at most 40 characters)")
     roles = {role: sql.Identifier(f"{schema}_{role}") for role in ("owner", "app", "auditor")}
