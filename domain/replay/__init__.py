@@ -1,10 +1,12 @@
 """The service's own second opinion: a finished round derived again from its events alone (G8).
 
-Nothing of the writer's game code is used here, not even to rank a hand: from the rest of the domain come the names of the cards and nothing
-else. What is trusted are the events, the rule set and the jackpot parameters, each of the latter two by its hash in the round's first event.
+Nothing of the writer's game code is used here, not even to rank a hand: from the rest of the domain come
+the names of the cards and nothing else. What is trusted are the events, the rule set and the jackpot
+parameters, each of the latter two by its hash in the round's first event.
 
-A report is always complete: after a failure the other checks run as far as they can, and malformed events are a finding, never an exception.
-Reports name cards; they are about finished rounds and go to those who may see all of a round.
+A report is always complete: after a failure the other checks run as far as they can, and malformed events
+are a finding, never an exception. Reports name cards; they are about finished rounds and go to those who
+may see all of a round.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ from typing import Any, Final
 
 from domain.replay import conservation, dealing, jackpot, payouts, play, refunds, stakes, stream
 from domain.replay.fields import Data
-from domain.replay.game import Game, follow
+from domain.replay.game import follow
 from domain.replay.house import House, canonical, house, sha256
 from domain.replay.report import Check, Findings, Report
 from domain.replay.showdown import showdown
+from domain.replay.state import Game
 from domain.replay.stream import Record
 
 __all__ = ["Check", "Report", "replay"]
@@ -33,8 +36,9 @@ def replay(
 ) -> Report:
     """Derive a finished round again and compare it with what was recorded.
 
-    `events` are the stored objects of one round's stream in stream order. `ruleset_document` is the published content the round names,
-    `jackpot_document` the parameters of its jackpot; without it they are put together from the round's first event.
+    `events` are the stored objects of one round's stream in stream order. `ruleset_document` is the
+    published content the round names, `jackpot_document` the parameters of its jackpot; without it they are
+    put together from the round's first event.
 
     Raises nothing for malformed data: a check of the report fails instead.
     """
@@ -93,7 +97,7 @@ def _rules(opened: Data, document: Mapping[str, Any], findings: Findings) -> Hou
 
 
 def _check_jackpot_parameters(opened: Data, document: Mapping[str, Any] | None, findings: Findings) -> None:
-    """Check that contribution and reset in the round's first event are those that its jackpot hash pins (G7)."""
+    """Check that contribution and reset in the round's first event are those its hash pins (G7)."""
     pinned = opened.get("jackpot")
     if pinned is None:
         findings.skip("jackpot_parameters_hash", "jackpot_parameters")

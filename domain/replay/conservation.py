@@ -1,8 +1,11 @@
-"""No money appears or vanishes: the legs of every event, and the wallets' balances as far as they can be followed (G1).
+"""No money appears or vanishes (G1).
 
-Four accounts take part: the wallets, what is on game, the house, the jackpot. Where an event says the same thing twice (a meter before and
-after, and what left it; a seat's stakes when placed, and when settled), the legs are read from different places, so that they only sum to
-zero if both agree. Exact amounts, in 1/10 000 of a minor unit.
+That is asked of the legs of every event, and of the wallets' balances as far as they can be followed.
+
+Four accounts take part: the wallets, what is on game, the house, the jackpot. Where an event says the same
+thing twice (a meter before and after, and what left it; a seat's stakes when placed, and when settled), the
+legs are read from different places, so that they only sum to zero if both agree. Exact amounts, in 1/10 000
+of a minor unit.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ class Legs(NamedTuple):
 
 
 def check(records: Sequence[Record], findings: Findings) -> None:
-    """Check that the legs of each event sum to zero, that nothing stays on game, and that balances follow the wallets' legs."""
+    """Check that each event's legs sum to zero, that nothing stays on game, and that balances follow."""
     on_game: dict[int, int] = {}
     problems: list[dict[str, Any]] = []
     balances: dict[str, tuple[int, int, int]] = {}
@@ -58,7 +61,7 @@ def _legs(record: Record, on_game: dict[int, int]) -> Legs:
     if field is not None:
         seat, stake = data["seat"], data[field]
         on_game[seat] = on_game.get(seat, 0) + stake
-        contribution = units(data.get("contribution", "0"))
+        contribution = units(data["contribution"]) if "contribution" in data else 0
         return Legs(-stake * UNIT, stake * UNIT, -contribution, contribution)
     if kind == "Settled":
         return _settled(data, on_game)
@@ -78,7 +81,10 @@ def _legs(record: Record, on_game: dict[int, int]) -> Legs:
 
 
 def _settled(data: Data, on_game: dict[int, int]) -> Legs:
-    """The stakes leave the game; wallet and house share them by the bets. A jackpot win was paid by its own event."""
+    """The legs of a settled seat: its stakes leave the game.
+
+    Wallet and house share them by the bets. A jackpot win was paid by its own event.
+    """
     staked = on_game.pop(data["seat"], 0)
     paid = house = 0
     for bet in data["bets"]:
@@ -91,8 +97,9 @@ def _settled(data: Data, on_game: dict[int, int]) -> Legs:
 def _follows(record: Record, moved: int, balances: dict[str, tuple[int, int, int]]) -> int | None:
     """The balance an event should have left, if it can be derived and is not what it says.
 
-    It can where nothing outside the round's stream came between two of a player's events: then as many positions lie between them as
-    versions. A wallet that pays is never overdrawn (G2): a balance below zero is not well-formed to begin with.
+    It can where nothing outside the round's stream came between two of a player's events: then as many
+    positions lie between them as versions. A wallet that pays is never overdrawn (G2): a balance below zero
+    is not well-formed to begin with.
     """
     player, stated = record.data["player"], record.data["balance_after"]
     before = balances.get(player)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from domain.cards import DECK
 from domain.replay import deck
 from domain.replay.fields import HAND, Data
-from domain.replay.game import Game
 from domain.replay.house import House
 from domain.replay.report import Findings
+from domain.replay.state import Game
 from domain.replay.stream import Record
 
 _DECK_CHECKS: Final = ("commitment_timing", "deck_algorithm", "deck_seed_revealed", "deck_commitment")
@@ -19,7 +19,10 @@ _DECK_FIELDS: Final = ("deck_commitment", "deck_algorithm", "rng")
 
 
 class Source(NamedTuple):
-    """Where cards came from: an `rng` deck or a physical table; `cards` is the derived deck, None where there is no seed."""
+    """Where cards came from: an `rng` deck or a physical table.
+
+    `cards` is the derived deck, None where there is no seed.
+    """
 
     rng: bool
     cards: tuple[str, ...] | None
@@ -28,8 +31,9 @@ class Source(NamedTuple):
 def check_deck(game: Game, opened: Record, round_id: str, findings: Findings) -> Source:
     """Check that the revealed seed is the one committed to (G6), and derive the deck from it.
 
-    The commitment is in the round's first event, so no stake can come before it; where a stake came in the same command, nobody saw the
-    commitment before staking, and ``commitment_timing`` says so. A client seed is then worthless, and refused.
+    The commitment is in the round's first event, so no stake can come before it; where a stake came in the
+    same command, nobody saw the commitment before staking, and ``commitment_timing`` says so. A client seed
+    is then worthless, and refused.
     """
     data = opened.data
     seed = _revealed_seed(game)
@@ -90,14 +94,17 @@ def check_cards(game: Game, house: House, source: Source, findings: Findings) ->
     findings.none_of("dealt_hands", [str(number) for number in dealt if number not in hands])
     _check_dealer(game, up, house, len(hands), source, findings)
     _check_exchanges(game, HAND * (len(hands) + 1), source, findings)
-    times = Counter(_seen(game))
-    findings.none_of("cards_distinct", sorted(card for card, count in times.items() if count > 1))
+    seen = sorted(_seen(game))
+    findings.none_of("cards_distinct", [card for card, again in pairwise(seen) if card == again])
 
 
 def _same_cards(
     name: str, dealt: Data | None, indices: Sequence[int], source: Source, findings: Findings
 ) -> None:
-    """Check one hand against the deck: its cards and where they lay; at a physical table, how many there are."""
+    """Check one hand against the deck: its cards and where they lay.
+
+    At a physical table, only how many there are can be checked.
+    """
     if dealt is None:
         findings.holds(name, ok=False)
         return
@@ -129,7 +136,10 @@ def _check_dealer(game: Game, up: Data, house: House, hands: int, source: Source
 
 
 def _check_exchanges(game: Game, undealt: int, source: Source, findings: Findings) -> None:
-    """Check each exchange in ledger order: the next undealt card is burned, the one after it drawn (source 003)."""
+    """Check each exchange in ledger order.
+
+    The next undealt card is burned, the one after it drawn (source 003).
+    """
     for action in game.actions:
         if action.type != "CardExchanged":
             continue

@@ -1,7 +1,7 @@
 """The deck, derived again from the revealed seed (algorithm ``stud-deck-1``).
 
-A second implementation of what `domain.shuffle` defines in words; it shares no code with it. HMAC_DRBG is NIST SP 800-90A Rev. 1,
-section 10.1.2, with SHA-256 and without additional input.
+A second implementation of what `domain.shuffle` defines in words; it shares no code with it. HMAC_DRBG is
+NIST SP 800-90A Rev. 1, section 10.1.2, with SHA-256 and without additional input.
 """
 
 from __future__ import annotations
@@ -70,9 +70,12 @@ def shuffled(
 
 
 def hand_indices(hand: int, hands: int, *, round_robin: bool) -> tuple[int, ...]:
-    """Where the cards of one hand lie in the deck; hands count from 0, and hand number `hands` is the dealer's.
+    """Where the cards of one hand lie in the deck.
 
-    ``round_robin`` gives one card to each hand, then to the dealer, five times; otherwise five cards to each hand.
+    Hands count from 0, and hand number `hands` is the dealer's.
+
+    ``round_robin`` gives one card to each hand, then to the dealer, five times; otherwise five cards to
+    each hand.
     """
     if round_robin:
         return tuple(range(hand, 5 * (hands + 1), hands + 1))

@@ -9,7 +9,10 @@ UNIT: Final = 10_000
 
 
 def units(text: str) -> int:
-    """The units in a text such as ``70.5``; the text is known to be a decimal number of at most four decimals."""
+    """The units in a text such as ``70.5``.
+
+    The text is known to be a decimal number of at most four decimals.
+    """
     whole, _, decimals = text.partition(".")
     return int(whole) * UNIT + int(decimals.ljust(4, "0"))
 

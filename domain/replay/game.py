@@ -6,26 +6,26 @@
 in         may come next
 ========== ==================================================================================================
 new        RoundOpened → betting
-betting    AntePlaced · SideBetPlaced (right behind its seat's ante) · BettingClosed → dealing · RoundVoided
+betting    AntePlaced · SideBetPlaced (right behind its ante) · BettingClosed → dealing · RoundVoided
 dealing    Dealt: the hands in ascending seat order, then the dealer's up-cards → deciding · RoundVoided
-deciding   CardExchanged · Folded · Raised, by seats that have not decided · when all have: DealerQualified →
-           revealed, or, where the dealer's hand stays closed, payments → settling · RoundVoided
+deciding   CardExchanged · Folded · Raised, by seats that have not decided · RoundVoided · when all have:
+           DealerQualified → revealed, or, where the dealer's hand stays closed, payments → settling
 revealed   JackpotHit · Settled → settling · RoundVoided
 settling   JackpotHit · Settled · when all seats are settled: RoundClosed → closed
 voided     ContributionReversed · StakeRefunded, once a seat
 closed     nothing
 ========== ==================================================================================================
 
-An event that was not legal is reported and, where it can be, still taken into account, so that the other checks can run.
+An event that was not legal is reported and, where it can be, still taken into account, so that the other
+checks can run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from domain.replay.fields import Data
+from domain.replay.state import Game, Seat
 from domain.replay.stream import Record
 
 _ALLOWED: Final[Mapping[str, frozenset[str]]] = {
@@ -61,81 +61,6 @@ _AFTER: Final[Mapping[str, str]] = {
 }
 
 ILLEGAL_IN_PHASE: Final = "not in this phase"
-
-
-@dataclass(slots=True)
-class Seat:
-    """What the events say about one seat. Absent things are None; amounts in minor units."""
-
-    number: int
-    player: str
-    ante: Record
-    side_bets: dict[str, Data] = field(default_factory=dict)
-    exchange: Data | None = None
-    decision: Record | None = None
-    dealt: tuple[str, ...] | None = None
-    final: tuple[str, ...] | None = None
-    settled: Data | None = None
-    hit: Record | None = None
-    refund: Data | None = None
-    reversal: Record | None = None
-
-    @property
-    def folded(self) -> bool:
-        """Whether the seat gave up its ante."""
-        return self.decision is not None and self.decision.type == "Folded"
-
-    @property
-    def raised(self) -> int | None:
-        """The raise, or None."""
-        if self.decision is None or self.decision.type != "Raised":
-            return None
-        amount: int = self.decision.data["amount"]
-        return amount
-
-    def stakes(self, side_bets: Sequence[str]) -> list[tuple[str, int]]:
-        """Every bet of the seat with its stake, in the order of settlement; `side_bets` is the house's order."""
-        placed: list[tuple[str, int]] = [("ante", self.ante.data["amount"])]
-        raised = self.raised
-        if raised is not None:
-            placed.append(("raise", raised))
-        if self.exchange is not None:
-            placed.append(("exchange_fee", self.exchange["fee"]))
-        placed += [(bet, self.side_bets[bet]["amount"]) for bet in side_bets if bet in self.side_bets]
-        return placed
-
-
-@dataclass(slots=True)
-class Game:
-    """The round as its events tell it. `payments` are JackpotHit and Settled, `refunds` the reversals and refunds, in order."""
-
-    phase: str = "new"
-    opened: Record | None = None
-    seats: dict[int, Seat] = field(default_factory=dict)
-    betting_closed: Data | None = None
-    hands: list[Data] = field(default_factory=list)
-    dealer_up: Data | None = None
-    actions: list[Record] = field(default_factory=list)
-    decided: int = 0
-    dealer: Data | None = None
-    payments: list[Record] = field(default_factory=list)
-    settled: int = 0
-    refunds: list[Record] = field(default_factory=list)
-    refunded: int = 0
-    closed: Data | None = None
-    voided: Record | None = None
-    voided_in: str = ""
-    last_ante: int = 0
-    problems: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def finished(self) -> bool:
-        """Whether the events reach an end: closed, or void with every seat refunded."""
-        return self.closed is not None or (self.voided is not None and self.refunded == len(self.seats))
-
-    def in_seat_order(self) -> list[Seat]:
-        """The seats that placed an ante, ascending."""
-        return [self.seats[number] for number in sorted(self.seats)]
 
 
 def follow(records: Sequence[Record]) -> Game:

@@ -1,7 +1,7 @@
 """A house's rules as the replay reads them: from the bytes that are hashed, and from nothing else.
 
-Nothing of the writer's reading is used (`domain.rulesets` validates, `domain.rules` compiles). Amounts become minor units here. Reading is
-done once for each rule set and currency and remembered, within a bound.
+Nothing of the writer's reading is used (`domain.rulesets` validates, `domain.rules` compiles). Amounts
+become minor units here. Reading is done once for each rule set and currency and remembered, within a bound.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ class UnusableRulesError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """What a category pays: a percentage of the meter, or a fixed amount; `house_pays` leaves the meter alone."""
+    """What a category pays: a percentage of the meter, or a fixed amount.
+
+    `house_pays` leaves the meter alone.
+    """
 
     percent: int | None
     fixed: int
@@ -66,7 +69,10 @@ class Award:
 
 @dataclass(frozen=True, slots=True)
 class SideBet:
-    """A bet beside the ante. `stake` is its fixed amount; None where the player chooses or, with `table_stake`, the table does."""
+    """A bet beside the ante.
+
+    `stake` is its fixed amount; None where the player chooses or, with `table_stake`, the table does.
+    """
 
     kind: str
     stake: int | None
@@ -80,7 +86,10 @@ class SideBet:
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """The rules of one house in one currency; amounts in minor units. `cap` without an amount takes the table's."""
+    """The rules of one house in one currency.
+
+    Amounts in minor units. `cap` without an amount takes the table's.
+    """
 
     id: str
     currencies: frozenset[str]
@@ -107,7 +116,10 @@ class House:
 
 
 def canonical(document: object) -> bytes | None:
-    """The bytes that are hashed: sorted keys, no spaces (RFC 8785 for documents of texts and whole numbers); None if there are none."""
+    """The bytes that are hashed, or None if the document has no such form.
+
+    Sorted keys, no spaces: RFC 8785 for documents of texts and whole numbers.
+    """
     try:
         encoded = orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER)
     except (orjson.JSONEncodeError, RecursionError):
@@ -121,7 +133,10 @@ def sha256(encoded: bytes) -> str:
 
 
 def house(encoded: bytes, currency: str) -> House | None:
-    """The house whose canonical document this is, with amounts in the minor units of a currency; None if it cannot be read."""
+    """The house whose canonical document this is, with amounts in the minor units of a currency.
+
+    None if it cannot be read.
+    """
     return _read(encoded, _EXPONENTS.get(currency, 2))
 
 

@@ -1,7 +1,7 @@
 """Awards and the meter: who hit, in which order, what it paid, and what it did to the meter (reading 11).
 
-The meter before the round's first movement is not in the round; that figure is taken as recorded, and everything after it is derived. Exact
-amounts are in 1/10 000 of a minor unit.
+The meter before the round's first movement is not in the round; that figure is taken as recorded, and
+everything after it is derived. Exact amounts are in 1/10 000 of a minor unit.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from domain.replay.exact import UNIT, in_text, units
 from domain.replay.fields import Data
-from domain.replay.game import Game, Seat
 from domain.replay.house import Award, House
 from domain.replay.report import PROBLEMS_MAX, Findings
 from domain.replay.showdown import Showdown
+from domain.replay.state import Game, Seat
 from domain.replay.stream import Record
 
 _WHOLE_METER: Final = 100
@@ -35,7 +35,10 @@ class Due(NamedTuple):
 
 
 def due(game: Game, house: House, shown: Showdown) -> list[Due]:
-    """The awards of the round in the order they are paid: by seat, but all that win the meter together with the first of them."""
+    """The awards of the round in the order they are paid.
+
+    That is by seat, but all that win the meter together with the first of them.
+    """
     side_bet = house.side_bets.get("jackpot")
     if side_bet is None:
         return []
@@ -58,7 +61,10 @@ def due(game: Game, house: House, shown: Showdown) -> list[Due]:
 
 
 def check_order(game: Game, dues: Sequence[Due], findings: Findings) -> None:
-    """Check the order of payments: seat by seat, each award right before its seat is settled, shared meters with the first of them."""
+    """Check the order of payments: seat by seat, each award right before its seat is settled.
+
+    The shares of a won meter all come with the first of them.
+    """
     expected: list[tuple[str, int]] = []
     together = [one.seat.number for one in dues if one.whole_meter]
     single = {one.seat.number for one in dues if not one.whole_meter}
@@ -80,7 +86,10 @@ def _listed(payments: Sequence[tuple[str, int]]) -> list[str]:
 
 
 def check_awards(dues: Sequence[Due], opened: Data, findings: Findings) -> dict[int, int]:
-    """Check each award, who funded it, and the meter after it; returns what each seat was due, in minor units."""
+    """Check each award, who funded it, and the meter after it.
+
+    Returns what each seat was due, in minor units.
+    """
     jackpot = opened.get("jackpot")
     winners = [one for one in dues if one.whole_meter]
     pot: int | None = None
@@ -110,7 +119,10 @@ def check_awards(dues: Sequence[Due], opened: Data, findings: Findings) -> dict[
 
 
 def _amount(one: Due, before: int, pot: int, winners: int) -> int:
-    """An award in minor units, rounded down: a share of the pot, a percentage of the meter as it stands, or a fixed amount."""
+    """An award in minor units, rounded down.
+
+    It is a share of the pot, a percentage of the meter as it stands, or a fixed amount.
+    """
     if one.award.percent is None:
         return one.award.fixed
     if one.whole_meter:
@@ -128,7 +140,10 @@ def _recorded_funding(hit: Data) -> dict[str, Any]:
 
 
 def check_meter(records: Sequence[Record], dues: Sequence[Due], findings: Findings) -> None:
-    """Check the chain of this jackpot's movements as far as it runs through this round: links, meters, order of hits."""
+    """Check the chain of this jackpot's movements as far as it runs through this round.
+
+    That is: its links, the meter before and after, and the count of hits.
+    """
     problems = list(_broken_links(records))
     together = [one.seat.hit for one in dues if one.whole_meter and one.seat.hit is not None]
     problems += [
@@ -142,7 +157,8 @@ def check_meter(records: Sequence[Record], dues: Sequence[Due], findings: Findin
 def _broken_links(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
     """Movements whose link or meter contradicts an earlier movement of the round.
 
-    A link leads to the last movement in this round, or to a later one of another round; then the meter is not ours to derive.
+    A link leads to the last movement in this round, or to a later one of another round; then the meter is
+    not ours to derive.
     """
     own = {record.position for record in records}
     last: Record | None = None

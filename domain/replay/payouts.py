@@ -1,7 +1,7 @@
 """Every leg of every bet, derived again from the rules, the cards and the decisions.
 
-What each bet pays is said in the sources' words in `domain.rulesets` and in the project's readings of them; a leg is the stake, what of it
-came back, and what was won, apart. Amounts in minor units.
+What each bet pays is said in the sources' words in `domain.rulesets` and in the project's readings of them;
+a leg is the stake, what of it came back, and what was won, apart. Amounts in minor units.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from domain.replay.fields import Data
-from domain.replay.game import Game, Seat
 from domain.replay.house import House, SideBet
 from domain.replay.ranking import Hand
 from domain.replay.report import Findings
 from domain.replay.showdown import Showdown
+from domain.replay.state import Game, Seat
 
 Leg = dict[str, Any]
 
@@ -77,7 +77,10 @@ def _ante_leg(seat: Seat, result: str) -> Leg:
 
 
 def _raise_leg(seat: Seat, result: str, hand: Hand, house: House, left: int | None) -> list[Leg]:
-    """The raise pays by the final hand, up to what the house's cap leaves (`left`, None: no cap; readings 16 and 17)."""
+    """The raise pays by the final hand, up to what the house's cap leaves (readings 16 and 17).
+
+    `left` is what it leaves, None where there is no cap.
+    """
     stake = seat.raised
     if stake is None:
         return []
@@ -96,7 +99,10 @@ def _fee_leg(seat: Seat) -> list[Leg]:
 def _side_bet_leg(
     seat: Seat, side_bet: SideBet, house: House, shown: Showdown, awards: Mapping[int, int]
 ) -> Leg:
-    """A side bet pays an award (jackpot, bonus: «for 1») or its odds on the best five with the up-card (5+1: «to 1»)."""
+    """A side bet pays an award, or its odds on the best five with the up-card.
+
+    Awards are «for 1» (jackpot, bonus), the odds of the 5+1 «to 1».
+    """
     kind, stake = side_bet.kind, seat.side_bets[side_bet.kind]["amount"]
     if kind == "jackpot":
         return _leg(kind, stake, won=awards.get(seat.number, 0))
@@ -113,7 +119,11 @@ def _side_bet_leg(
 
 
 def _shown(seat: Seat, house: House, shown: Showdown) -> bool:
-    """Whether the hand was turned up: all, those that raised, or (004, United Kingdom) only jackpot hands if the dealer fails."""
+    """Whether the hand was turned up.
+
+    A house shows all hands, those that raised, or (004, United Kingdom) of those only the ones in the
+    jackpot when the dealer does not qualify.
+    """
     if house.show_hands == "all":
         return True
     if seat.raised is None:

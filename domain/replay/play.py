@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from domain.replay.fields import Data
-from domain.replay.game import Game
 from domain.replay.house import House
 from domain.replay.report import PROBLEMS_MAX, Findings
+from domain.replay.state import Game
 from domain.replay.stream import Record
 
 
@@ -93,8 +93,9 @@ def _check_reveal(game: Game, house: House, findings: Findings) -> None:
 def _may_void(game: Game, house: House, cause: str) -> bool:
     """Whether a round may be void for this cause.
 
-    A misdeal is the house's to declare (reading 14), a malfunction voids any unfinished round (reading 15); ``expired`` is a round that
-    nobody staked on; ``timeout`` may not void seats that the house folds instead.
+    A misdeal is the house's to declare (reading 14), a malfunction voids any unfinished round (reading 15);
+    ``expired`` is a round that nobody staked on; ``timeout`` may not void seats that the house folds
+    instead.
     """
     if cause == "expired":
         return not game.seats

@@ -1,6 +1,7 @@
 """What five cards are worth, by `treys`: another author and another method than the evaluator that paid.
 
-This module is the only one that knows it. It tabulates products of primes; its values run from 1 (royal flush) to 7 462.
+This module is the only one that knows it. It tabulates products of primes; its values run from 1 (royal
+flush) to 7 462.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def rank(cards: Sequence[str]) -> Hand:
     return Hand(value, CATEGORIES[_EVALUATOR.get_rank_class(value)])
 
 
-# Source 001: the lowest hand that qualifies is A-K-4-3-2. Its worth is asked of the evaluator, not known here.
+# Source 001: the lowest hand that qualifies is A-K-4-3-2; what it is worth, the evaluator says.
 _LOWEST_ACE_KING: Final[int] = _EVALUATOR.evaluate(
     [_NUMBERS[card] for card in ("As", "Kd", "4h", "3c", "2s")], []
 )

@@ -1,4 +1,4 @@
-"""A void round gives everything back: every stake, and every contribution out of the meter as it stands (readings 14 and 15)."""
+"""A void round gives back every stake, and takes contributions out of the meter (readings 14 and 15)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from domain.replay.exact import in_text, units
 from domain.replay.fields import Data
-from domain.replay.game import Game, Seat
 from domain.replay.house import House
 from domain.replay.report import PROBLEMS_MAX, Findings
+from domain.replay.state import Game, Seat
 
 
 def check(game: Game, opened: Data, house: House, findings: Findings) -> None:
-    """Check that each seat got its stakes back, once, in seat order, its contribution reversed right before."""
+    """Check that each seat got its stakes back in seat order, its contribution reversed right before."""
     order: list[tuple[str, int]] = []
     for seat in game.in_seat_order():
         if "jackpot" in seat.side_bets:

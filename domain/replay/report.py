@@ -9,14 +9,17 @@ from typing import Any, Final, Literal, NamedTuple
 Result = Literal["pass", "fail", "not_applicable"]
 
 PROBLEMS_MAX: Final = 20
-"""A check over many events names at most this many of those at fault: a report is bounded whatever it is about."""
+"""A check over many events names at most this many of those at fault.
+
+A report is bounded whatever it is about.
+"""
 
 
 class Check(NamedTuple):
     """One question that was asked of the events.
 
-    `check` names it in snake case, with the seat where there is one (``settled.seat_3.raise``). `expected` and `actual` are JSON
-    values, or None where there is nothing to say.
+    `check` names it in snake case, with the seat where there is one (``settled.seat_3.raise``). `expected`
+    and `actual` are JSON values, or None where there is nothing to say.
     """
 
     check: str
@@ -58,7 +61,13 @@ class Findings:
     def __init__(self) -> None:
         self._checks: list[Check] = []
 
-    def holds(self, name: str, ok: bool, expected: object = None, actual: object = None) -> None:  # noqa: FBT001 - the answer itself
+    def holds(
+        self,
+        name: str,
+        ok: bool,  # noqa: FBT001 - the answer itself, not a mode
+        expected: object = None,
+        actual: object = None,
+    ) -> None:
         """Record a question whose answer was computed by the caller."""
         self._checks.append(Check(name, "pass" if ok else "fail", expected, actual))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from domain.replay import fields as f
 from domain.replay.fields import Shape, shape
@@ -123,10 +123,13 @@ EVENTS: Final[Mapping[str, Shape]] = {
 }
 
 
-def _meta(value: object) -> bool:
-    """Whether an envelope names who asked and by which command; what else it carries is none of the game's business."""
+def _meta(value: Any) -> bool:
+    """Whether an envelope names who asked and by which command.
+
+    What else it carries is none of the game's business.
+    """
     return (
-        isinstance(value, Mapping)
+        f.is_object(value)
         and f.text(value.get("actor"))
         and f.text(value.get("command"))
         and value.get("schema") == 1
@@ -135,7 +138,7 @@ def _meta(value: object) -> bool:
 
 ENVELOPE: Final = shape(
     {
-        "data": lambda value: isinstance(value, Mapping),
+        "data": f.is_object,
         "meta": _meta,
         "position": f.position,
         "recorded_at": f.time,

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain.replay.fields import HAND
-from domain.replay.game import Game, Seat
 from domain.replay.house import House, SideBet
 from domain.replay.ranking import Hand, qualifies, rank
 from domain.replay.report import Findings
+from domain.replay.state import Game, Seat
 
 
 @dataclass(frozen=True, slots=True)
 class Showdown:
     """The final hand of each seat, the best of it and the dealer's first up-card, and the dealer's hand.
 
-    A seat is missing where the events hold no such hand. `dealer` is None where the dealer's hand stayed closed; then nobody says that it
-    qualified.
+    A seat is missing where the events hold no such hand. `dealer` is None where the dealer's hand stayed
+    closed; then nobody says that it qualified.
     """
 
     hands: dict[int, Hand]

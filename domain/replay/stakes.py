@@ -7,9 +7,9 @@ from typing import Any
 
 from domain.replay.exact import in_text, units
 from domain.replay.fields import Data
-from domain.replay.game import Game, Seat
 from domain.replay.house import House, SideBet
 from domain.replay.report import Findings
+from domain.replay.state import Game, Seat
 
 
 def check(game: Game, opened: Data, house: House, findings: Findings) -> None:

@@ -28,12 +28,15 @@ class Record(NamedTuple):
     data: Data
 
     def problem(self, why: str) -> dict[str, Any]:
-        """This event named as one at fault."""
+        """The event named as one at fault."""
         return {"version": self.version, "type": self.type, "problem": why}
 
 
 def read(events: Sequence[Mapping[str, Any]], findings: Findings) -> tuple[Record, ...]:
-    """The well-formed events, in the order given; each other one is a problem of ``events_well_formed`` and is left out."""
+    """The well-formed events, in the order given.
+
+    Any other is a problem of ``events_well_formed`` and is left out.
+    """
     records: list[Record] = []
     problems: list[dict[str, Any]] = []
     if len(events) > EVENTS_MAX:

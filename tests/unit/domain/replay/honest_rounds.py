@@ -1,10 +1,11 @@
-"""Rounds that a faultless ledger would have written, some for each house, their payouts worked out by hand."""
+"""Rounds that a faultless ledger would have written, their payouts worked out by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.unit.domain.replay.stream_builder import Stream, house, plain
+from tests.unit.domain.replay.rules_and_decks import house, plain
+from tests.unit.domain.replay.stream_builder import Stream
 
 ACE_KING = "As Kd 4h 3c 2s"
 ACE_QUEEN = "As Qd Jh Tc 9s"
@@ -12,7 +13,10 @@ ROYAL = "Ac Kc Qc Jc Tc"
 
 
 def rng_with_exchanges() -> Stream:
-    """Three seats from a committed deck, two client seeds; two buy a card, one of them folds (G6, reading 13)."""
+    """Three seats from a committed deck, two client seeds.
+
+    Two buy a card, one of them folds (G6, reading 13).
+    """
     stream = Stream(plain(), source="rng", jackpot={"reset": 1_000_000}, bonus_stake=500)
     for seat in (2, 1, 4):
         stream.ante(seat, 1000, seed=f"søt-{seat}", jackpot=100, bonus=500)
@@ -27,7 +31,10 @@ def rng_with_exchanges() -> Stream:
 
 
 def rng_block_in_one_command() -> Stream:
-    """One seat, opened, staked and dealt in one command from a block deal; the queen pair of the dealer wins."""
+    """One seat, opened, staked and dealt in one command from a block deal.
+
+    The queen pair of the dealer wins.
+    """
     stream = Stream(plain(deal={"pattern": "block", "dealer_up_indices": [0]}), source="rng", bonus_stake=500)
     stream.commands -= 1
     stream.ante(3, 10_000).deal_deck().raise_(3).reveal("pair", qualified=True)
@@ -47,7 +54,10 @@ def rng_shared() -> Stream:
 
 
 def us_quads() -> Stream:
-    """us-casino: quads against a qualified ace-king; $500 from the meter, the raise's win capped at $5 000."""
+    """us-casino: quads against a qualified ace-king.
+
+    $500 from the meter, the raise's win capped at $5 000.
+    """
     stream = Stream(house("us-casino"), jackpot={"reset": 1_000_000}).ante(3, 100_000, jackpot=100).command()
     stream.deal("As", {3: "9c 9d 9h 9s 2c"}).raise_(3).reveal("high_card", qualified=True, cards=ACE_KING)
     stream.hit(3, "four_of_a_kind", 50_000, ("1234567.5", "1184567.5"))
@@ -64,7 +74,7 @@ def us_royal_capped() -> Stream:
 
 
 def nordic_three_seats() -> Stream:
-    """nordic: a straight pays 4:1, a folded flush takes its jackpot award, an equal pair pushes (000, readings 6 and 9)."""
+    """nordic: a straight pays 4:1, a folded flush takes its award, an equal pair pushes (000)."""
     stream = Stream(house("nordic"), currency="NOK", jackpot={"reset": 1_000_000, "contribution": "0.75"})
     stream.ante(1, 20_000).ante(2, 10_000, jackpot=100).ante(5, 10_000).command()
     hands = {1: "3c 4d 6s 7h 5s", 2: "2h 4h 6h 8h Th", 5: "Qh Qs Kc 9d 7c"}
@@ -77,7 +87,10 @@ def nordic_three_seats() -> Stream:
 
 
 def evolution_shared() -> Stream:
-    """evolution-live: one hand for all; with the dealer's up-card a full house pays the 5+1 20:1, fold or call (001)."""
+    """evolution-live: one hand for all.
+
+    With the dealer's up-card a full house pays the 5+1 20:1, fold or call (001).
+    """
     stream = Stream(house("evolution-live"), currency="EUR")
     stream.ante(7, 500, five_plus_one=300).ante(2, 1000).ante(4000, 100, five_plus_one=100).command()
     stream.deal("4d", "4c 4h 8d 8s 2c").fold(7).raise_(2).raise_(4000)
@@ -89,7 +102,10 @@ def evolution_shared() -> Stream:
 
 
 def evolution_bonus_lost() -> Stream:
-    """evolution-live: two pair with the up-card is below three of a kind: the 5+1 loses, the call wins (001)."""
+    """evolution-live: two pair with the up-card is below three of a kind.
+
+    The 5+1 loses, the call wins (001).
+    """
     stream = Stream(house("evolution-live"), currency="EUR").ante(1, 1000, five_plus_one=100)
     stream.deal("5d", "4c 4h 8d 8s 2c").raise_(1).reveal("high_card", qualified=True, cards="5d Ac Kd 9h 7s")
     legs = {"ante": (1000, 1000, 1), "raise_": (2000, 4000, 2), "five_plus_one": (0, 0)}
@@ -115,7 +131,10 @@ def cyber_three_hands() -> Stream:
 
 
 def czech_exchange() -> Stream:
-    """czech: a bought card makes a flush, its bonus is forfeited; another's flush takes 1 000 on a fold (003, reading 13)."""
+    """czech: a bought card makes a flush, its bonus is forfeited.
+
+    Another's flush takes 1 000 on a fold (003, reading 13).
+    """
     stream = Stream(house("czech"), currency="CZK", raise_win_cap=150_000, bonus_stake=5_000)
     stream.ante(1, 20_000, bonus=5_000).ante(2, 10_000, bonus=5_000).command()
     stream.deal("Kd", {1: "2h 4h 6h 8h Tc", 2: "2s 4s 6s 8s Ts"})
@@ -140,7 +159,10 @@ def uk_not_qualified() -> Stream:
 
 
 def uk_royal() -> Stream:
-    """uk-casino: ante 100, raise 200, royal: £10 000 on the raise; shown without a jackpot bet, as the dealer qualified."""
+    """uk-casino: ante 100, raise 200, royal: £10 000 on the raise.
+
+    It is shown without a jackpot bet, as the dealer qualified.
+    """
     stream = Stream(house("uk-casino"), currency="GBP").ante(1, 10_000).deal("As", {1: ROYAL}).raise_(1)
     stream.reveal("high_card", qualified=True, cards=ACE_KING)
     legs = {"ante": (10_000, 10_000, 1), "raise_": (20_000, 1_000_000, 50)}
@@ -148,7 +170,10 @@ def uk_royal() -> Stream:
 
 
 def macau_top_up() -> Stream:
-    """macau: a full house takes 1 500; the meter holds less, the house tops it up, the meter is then 0 (reading 12)."""
+    """macau: a full house takes 1 500.
+
+    The meter holds less, the house tops it up, the meter is then 0 (reading 12).
+    """
     stream = Stream(house("macau"), currency="HKD", jackpot={"reset": 100_000}).ante(2, 5_000, jackpot=1_000)
     stream.deal("2h", {2: "5c 5d 5h 7c 7d"}).raise_(2).reveal("pair", qualified=True, cards="2h 2d 9h Jc Kc")
     funding = {"from_meter": "100700.5", "from_house": "49299.5"}
@@ -158,7 +183,7 @@ def macau_top_up() -> Stream:
 
 
 def adelaide_royal() -> Stream:
-    """adelaide: a royal takes the whole meter but its fraction, which stays in the restarted meter (reading 11)."""
+    """adelaide: a royal takes the whole meter but its fraction, which stays in the new meter (reading 11)."""
     stream = Stream(house("adelaide"), currency="AUD", jackpot={"reset": 1_000_000}).ante(
         6, 1_000, jackpot=250
     )
@@ -177,7 +202,10 @@ def two_up_cards() -> Stream:
 
 
 def all_fold_unrevealed() -> Stream:
-    """Where the house says so, the dealer's hand stays closed when all fold; a side bet that needs it open loses."""
+    """Where the house says so, the dealer's hand stays closed when all fold.
+
+    A side bet that needs it open loses.
+    """
     rules = house("us-casino", play={"reveal_if_all_fold": False})
     rules["side_bets"] = [{**rules["side_bets"][0], "needs_dealer_to_qualify": True}]
     stream = Stream(rules, jackpot={"reset": 1_000_000}).ante(1, 1_000, jackpot=100)
@@ -186,7 +214,10 @@ def all_fold_unrevealed() -> Stream:
 
 
 def aggregate_cap() -> Stream:
-    """A cap on all of a player's raises together: what the first hand leaves, the second can win, the third nothing."""
+    """A cap on all of a player's raises together.
+
+    What the first hand leaves, the second can win, the third nothing.
+    """
     rules = house("cyber")
     rules["raise_cap"] = {"scope": "aggregate", "amount": "50"}
     stream = Stream(rules)
@@ -209,7 +240,10 @@ def void_misdeal() -> Stream:
 
 
 def void_after_reveal() -> Stream:
-    """us-casino: a malfunction after the reveal; the meter had been hit and lacks what is reversed (reading 15)."""
+    """us-casino: a malfunction after the reveal.
+
+    The meter had been hit and lacks what is reversed (reading 15).
+    """
     stream = (
         Stream(house("us-casino"), jackpot={"reset": 1_000_000}).ante(1, 1_000, jackpot=100).ante(2, 1_000)
     )
@@ -237,8 +271,13 @@ def void_rng_dealt() -> Stream:
 
 
 def timed_out(**play: str) -> Stream:
-    """A house that folds on a time-out: the seat that did not decide is folded, the other one plays on (reading 9)."""
-    stream = Stream(house("us-casino", play=play), decision_seconds=20).ante(1, 1_000).ante(2, 1_000).command()
+    """A house that folds on a time-out.
+
+    The seat that did not decide is folded, the other one plays on (reading 9).
+    """
+    stream = (
+        Stream(house("us-casino", play=play), decision_seconds=20).ante(1, 1_000).ante(2, 1_000).command()
+    )
     stream.deal("As", {1: ROYAL, 2: "2c 3d 5h 6h 8h"}).raise_(1).fold(2, by="timeout")
     stream.reveal("high_card", qualified=True, cards=ACE_KING)
     stream.settle(1, "win", "royal_flush", shown=True, ante=(1_000, 1_000, 1), raise_=(2_000, 200_000, 100))
@@ -247,7 +286,9 @@ def timed_out(**play: str) -> Stream:
 
 def exchange_in_turn() -> Stream:
     """Where seats decide in order, a bought card does not end the seat's turn."""
-    stream = Stream(plain(play={"decision_order": "seat"}), bonus_stake=500).ante(1, 100).ante(2, 100).command()
+    stream = (
+        Stream(plain(play={"decision_order": "seat"}), bonus_stake=500).ante(1, 100).ante(2, 100).command()
+    )
     stream.deal("4h", {1: "2c 2d 2h 3c 9c", 2: "7d 5d 9d Jh Qh"}).exchange(1, "9c", "2s").raise_(1).fold(2)
     stream.reveal("high_card", qualified=True, cards="As Ks 3d 7c 4h")
     legs = {"ante": (100, 100, 1), "raise_": (200, 4_000, 20), "fee": (0, 0)}

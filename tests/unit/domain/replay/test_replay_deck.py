@@ -1,4 +1,4 @@
-"""The deck derived by the replay is the one that the published definition gives, and that the writer deals."""
+"""The deck that the replay derives is the one that the definition gives and the writer deals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from domain import shuffle
 from domain.replay import Check, deck, replay
 from tests.unit.domain.replay import honest_rounds as honest
-from tests.unit.domain.replay.stream_builder import SEED, Stream, shuffled
+from tests.unit.domain.replay.rules_and_decks import SEED, plain, shuffled
+from tests.unit.domain.replay.stream_builder import Stream
 
 RULES_HASH = hashlib.sha256(b"rules").hexdigest()
 
@@ -18,7 +19,7 @@ RULES_HASH = hashlib.sha256(b"rules").hexdigest()
 @pytest.mark.parametrize("number", range(20))
 @pytest.mark.parametrize("client_seeds", [{}, {10: "é", 2: "zwei"}], ids=["alone", "client_seeds"])
 def test_three_implementations_give_the_same_deck(number: int, client_seeds: dict[int, str]) -> None:
-    """Writer, replay and the tests' own code derive the same 52 cards and the same commitment from the same seed."""
+    """Writer, replay and the tests' own code derive the same cards and commitment from the same seed."""
     seed = hashlib.sha384(bytes([number])).digest()
     ruleset_hash = bytes.fromhex(RULES_HASH)
 
@@ -38,7 +39,7 @@ def test_a_deck_is_what_it_was_when_this_was_written() -> None:
 
 
 def test_a_deck_that_takes_a_second_request_to_the_generator() -> None:
-    """One seed in some two hundred thousand needs more than 64 bytes: the generator's state goes on as defined."""
+    """A seed that needs more than 64 bytes, one in some 200 000, goes on from the generator's state."""
     seed = hashlib.sha384(b"239678").digest()
 
     derived = deck.shuffled(seed, "r-9", bytes(32), [])
@@ -48,7 +49,7 @@ def test_a_deck_that_takes_a_second_request_to_the_generator() -> None:
 
 
 def test_dealing_orders() -> None:
-    """Round robin gives the dealer the last card of each turn; in blocks, the last five cards (reading 21)."""
+    """Round robin gives the dealer the last card of each turn, blocks the last five (reading 21)."""
     assert deck.hand_indices(0, 2, round_robin=True) == (0, 3, 6, 9, 12)
     assert deck.hand_indices(2, 2, round_robin=True) == (2, 5, 8, 11, 14)
     assert deck.hand_indices(1, 2, round_robin=False) == (5, 6, 7, 8, 9)
@@ -77,7 +78,7 @@ def test_the_report_says_when_the_commitment_was_known(stream: Stream, result: s
 
 def test_more_hands_than_a_deck_holds_are_refused() -> None:
     """Ten hands do not fit into 52 cards: the replay says so instead of dealing past the end."""
-    stream = Stream(honest.plain(seating={"seats": 12}), source="rng", bonus_stake=500)
+    stream = Stream(plain(seating={"seats": 12}), source="rng", bonus_stake=500)
     for seat in range(1, 11):
         stream.ante(seat, 100)
     for seat in range(1, 11):

@@ -11,7 +11,7 @@ from domain.replay.exact import in_text, units
 from domain.replay.house import DOCUMENT_BYTES_MAX, canonical, house, sha256
 from domain.rulesets import SHIPPED
 from domain.rulesets.schema import load
-from tests.unit.domain.replay.stream_builder import HOUSES, digest, plain
+from tests.unit.domain.replay.rules_and_decks import HOUSES, digest, plain
 
 
 def read(document: Any, currency: str = "USD") -> Any:
@@ -23,7 +23,7 @@ def read(document: Any, currency: str = "USD") -> Any:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_shipped_rule_set_is_read_as_published(name: str) -> None:
-    """The canonical document that is published can be read, in each of its currencies, and hashes as elsewhere."""
+    """A published document can be read in each of its currencies, and hashes as elsewhere."""
     rules = load((HOUSES / f"{name}.toml").read_text())
     document = rules.document()
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from domain.replay import Report, replay
-from tests.unit.domain.replay.stream_builder import Stream, find, plain
+from tests.unit.domain.replay.rules_and_decks import plain
+from tests.unit.domain.replay.stream_builder import Stream, find
 
 ROYAL_CLUBS = "Ac Kc Qc Jc Tc"
 ROYAL_DIAMONDS = "Ad Kd Qd Jd Td"

@@ -55,21 +55,27 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 CHOICES = st.integers(0, 10**6)
 
 
+def chosen(data: st.DataObject, things: list[Any]) -> list[Any]:
+    """One of these things, or none where there are none."""
+    return things and [things[data.draw(CHOICES) % len(things)]]
+
+
 def mutate(data: st.DataObject, parts: list[Any]) -> None:
     """Replace or take away one value somewhere below these parts."""
     found = [(container, key) for container, key in places(parts) if container is not parts]
-    container, key = found[data.draw(CHOICES) % len(found)]
-    if data.draw(st.booleans()):
-        container[key] = data.draw(VALUES)
-    else:
-        del container[key]
+    for container, key in chosen(data, found):
+        if data.draw(st.booleans()):
+            container[key] = data.draw(VALUES)
+        else:
+            del container[key]
 
 
 def reorder(data: st.DataObject, events: list[Any]) -> None:
     """Move one event, or leave it out, or write it twice."""
-    event = events.pop(data.draw(CHOICES) % len(events))
-    for _ in range(data.draw(st.integers(0, 2))):
-        events.insert(data.draw(CHOICES) % (len(events) + 1), event)
+    for place in chosen(data, list(range(len(events)))):
+        event = events.pop(place)
+        for _ in range(data.draw(st.integers(0, 2))):
+            events.insert(data.draw(CHOICES) % (len(events) + 1), event)
 
 
 @settings(max_examples=400, deadline=None)
@@ -150,7 +156,7 @@ def test_a_wrong_field_is_named(kind: str, field: str, value: Any) -> None:
     ],
 )
 def test_a_wrong_envelope_is_named(field: str, value: Any) -> None:
-    """What is not a stored event of a round, in this version of its form, is named by the field of its envelope."""
+    """What is no stored event of a round is named by the field of its envelope that says so."""
     stream = honest.us_quads()
     events = stream.copy()
     events[2][field] = value
@@ -216,7 +222,7 @@ def test_unusable_jackpot_parameters_fail() -> None:
 
 
 def test_the_shapes_name_the_fields_of_the_events() -> None:
-    """What the replay expects of each event of a round is what the domain's event classes hold: no field more or less."""
+    """The replay expects of each event the fields of the domain's event class, no more and no less."""
     for name, shape in EVENTS.items():
         fields = dataclasses.fields(getattr(domain_events, name))
 

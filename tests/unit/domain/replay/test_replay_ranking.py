@@ -26,7 +26,7 @@ EXAMPLES = {
 
 @pytest.mark.parametrize("category", CATEGORIES)
 def test_the_categories(category: str) -> None:
-    """The lowest hand of each category, the highest below a pair, and the wheels are what they should be (reading 7)."""
+    """The lowest hand of most categories, the highest below a pair, and the wheels (reading 7)."""
     assert rank(EXAMPLES[category].split()).category == category
 
 
