@@ -141,6 +141,21 @@ def scan(cards: Sequence[str], count: int) -> tuple[str, ...]:
         raise Rejection("misdeal", f"The scan is refused: {error}.") from None
 
 
+def scan_new(round_: Round, cards: Sequence[str], count: int) -> tuple[str, ...]:
+    """`scan` cards that come on a table where others lie; rejects one that anybody has been dealt already.
+
+    Like every refusal it names places, not cards: what lies there may be face down.
+    """
+    scanned = scan(cards, count)
+    seen = cards_on_table(round_)
+    repeated = [place for place, card in enumerate(scanned) if card in seen]
+    if repeated:
+        raise Rejection(
+            "misdeal", f"The scan is refused: the card at position {repeated[0]} is on the table already."
+        )
+    return scanned
+
+
 def cards_on_table(round_: Round) -> set[str]:
     """Every card of the round that anybody has been dealt or shown, exchanged ones included."""
     seen = set(round_.shared) | set(round_.up_cards) | set(round_.dealer) | set(round_.discards)

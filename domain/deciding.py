@@ -7,7 +7,7 @@ from typing import Any, Final
 from domain import events as ev
 from domain.betting import open_round
 from domain.commands import Decide, OpenRound, TimeOutRound
-from domain.dealing import HAND, cards_on_table, hands_dealt, scan
+from domain.dealing import HAND, hands_dealt, scan_new
 from domain.rejections import Rejection
 from domain.round import Round, Seat
 from domain.rules import Rules
@@ -170,9 +170,7 @@ def _exchange(work: Work, round_: Round, rules: Rules, seat: Seat, wallet: Walle
     else:
         if command.drawn is None:
             raise Rejection("misdeal", "A physical table names the card it drew.")
-        (drawn,) = scan([command.drawn], 1)
-        if drawn in cards_on_table(round_):
-            raise Rejection("misdeal", f"The scan is refused: {drawn} is on the table already.")
+        (drawn,) = scan_new(round_, [command.drawn], 1)
     forfeited = tuple(kind for kind in rules.forfeits if kind in seat.side_bets)
     work.emit_round(
         round_.id,

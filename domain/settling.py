@@ -9,7 +9,7 @@ from typing import Any
 
 from domain import events as ev
 from domain.commands import ContinueRound, RevealDealer
-from domain.dealing import HAND, cards_on_table, dealer_from_deck, scan
+from domain.dealing import HAND, dealer_from_deck, scan_new
 from domain.hands import best_of_six, qualifies, rank_five
 from domain.jackpots import WHOLE_METER, Jackpot, Payment, pay, share_out
 from domain.money import exact_text
@@ -37,10 +37,7 @@ def reveal_dealer(command: RevealDealer, work: Work) -> dict[str, Any]:
             phase=round_.phase,
         )
     rules = work.rules_of(round_)
-    others = list(scan(command.dealer, HAND - len(round_.up_cards)))
-    repeated = sorted(cards_on_table(round_).intersection(others))
-    if repeated:
-        raise Rejection("misdeal", f"The scan is refused: {', '.join(repeated)} is on the table already.")
+    others = list(scan_new(round_, command.dealer, HAND - len(round_.up_cards)))
     ups = dict(zip(round_.up_indices, round_.up_cards, strict=True))
     cards = tuple(ups[place] if place in ups else others.pop(0) for place in range(HAND))
     _reveal(work, round_, rules, cards, None)
