@@ -1,0 +1,201 @@
+"""`scripts/serve`: the ledger on this machine, its PostgreSQL included; Ctrl-C stops all of it.
+
+With DATABASE_URL the database is that one instead of the embedded one: `--init-db` prepares it (the URL is
+then an administrator's) and ends; without it the URL is the application's, and what is missing is only told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from api.cli import data_directory, welcome
+from api.cli.supervisor import ServiceError, Workers, listen
+from api.settings import ServiceSettings
+from api.tokens import TTL_SECONDS_DEFAULT, mint
+from infrastructure.bootstrap import NotReadyError, check, is_empty, prepare
+from infrastructure.keys import Keys, KeysError, load_passwords
+from infrastructure.postgres import DirectoryLock, EmbeddedPostgres, LauncherError
+
+if TYPE_CHECKING:
+    import socket
+
+    from api.cli.data_directory import DataDirectory
+
+CLIENT = "operator"
+TICK_S = 0.2
+WORKERS_MAX = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked for on the command line."""
+
+    host: str
+    port: int
+    workers: int
+    directory: DataDirectory
+    init_db: bool
+    database_url: str | None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve until a signal says stop (status 0), or say in one line why that is not possible (status 1)."""
+    stop_on_signals()
+    try:
+        options = parse(arguments)
+        if options.init_db:
+            initialise(options)
+        else:
+            serve(options)
+    except KeyboardInterrupt:
+        return 0
+    except (LauncherError, ServiceError, NotReadyError, KeysError) as problem:
+        return complain(str(problem))
+    except psycopg.ProgrammingError:
+        return complain("DATABASE_URL is not a connection string: postgresql://user@host/database")
+    except OSError as problem:
+        return complain(f"{problem.filename or 'the system'}: {problem.strerror}")
+    return 0
+
+
+def complain(line: str) -> int:
+    """Print one line; return the status of a failure."""
+    print(f"stud-ledger: {line}", file=sys.stderr)
+    return 1
+
+
+def say(line: str) -> None:
+    """Print one line at once."""
+    print(line, flush=True)
+
+
+def parse(arguments: list[str] | None) -> Options:
+    """Return the options, or print what is wrong with them and exit with 2."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/serve", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen on (%(default)s)")
+    parser.add_argument("--workers", type=int, default=1, help="processes that serve (%(default)s)")
+    parser.add_argument("--data-dir", type=Path, help="where the ledger is kept (.data in the project)")
+    parser.add_argument("--keys", type=Path, help="where the keys are kept (keys in the data directory)")
+    parser.add_argument("--init-db", action="store_true", help="prepare the database of DATABASE_URL and end")
+    chosen = parser.parse_args(arguments)
+    database_url = os.environ.get("DATABASE_URL") or None
+    if chosen.init_db and database_url is None:
+        parser.error("--init-db prepares the database that DATABASE_URL names, and there is no DATABASE_URL")
+    if not 1 <= chosen.workers <= WORKERS_MAX:
+        parser.error(f"--workers must be between 1 and {WORKERS_MAX}")
+    return Options(
+        host=chosen.host,
+        port=chosen.port,
+        workers=chosen.workers,
+        directory=data_directory.choose(chosen.data_dir, chosen.keys),
+        init_db=chosen.init_db,
+        database_url=database_url,
+    )
+
+
+def stop_on_signals() -> None:
+    """Let a stop from a service manager or a closed terminal end us as Ctrl-C does: in order."""
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, signal.default_int_handler)
+
+
+def finish_in_peace() -> None:
+    """Ignore further signals: stopping in order takes a moment, and a second Ctrl-C must not cut it short."""
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_IGN)
+
+
+def initialise(options: Options) -> None:
+    """Make roles and schema on the server of DATABASE_URL; say how the service logs in there."""
+    url = options.database_url or ""
+    passwords = load_passwords(options.directory.keys)
+    logins = prepare(url, passwords=passwords)
+    login = conninfo_to_dict(logins.app) | {"password": None}
+    say(f"The database is ready. Serve it with DATABASE_URL='{make_conninfo('', **login)}'")
+    say(f"and --keys {options.directory.keys}: the login's password is in app.password there.")
+
+
+def serve(options: Options) -> None:
+    """Bring everything up, keep it up until a signal comes, and take it down in order."""
+    with contextlib.ExitStack() as stack:
+        try:
+            postgres, workers = bring_up(options, stack)
+            watch(workers, postgres)
+        finally:
+            finish_in_peace()
+
+
+def bring_up(options: Options, stack: contextlib.ExitStack) -> tuple[EmbeddedPostgres | None, Workers]:
+    """Start the database and the workers and say so; the stack takes them down again, last first."""
+    directory = options.directory
+    data_directory.make(directory)
+    stack.enter_context(DirectoryLock(directory.path))
+    listener = stack.enter_context(listen(options.host, options.port))
+    postgres = None
+    if options.database_url is None:
+        postgres = stack.enter_context(EmbeddedPostgres(directory.postgres))
+        login = prepare(postgres.dsn, passwords=load_passwords(directory.keys)).app
+    else:
+        login = with_password(options.database_url, directory.keys)
+    check(login)
+    keys = Keys.load_or_create(directory.keys, ledger_is_empty=is_empty(login))
+    settings = ServiceSettings(login, directory.keys, demo=postgres is not None)
+    workers = Workers(listener, settings.to_environment())
+    stack.callback(workers.stop)
+    workers.start(options.workers)
+    address = address_of(listener)
+    # On a server of the operator's choice nothing is shown that opens anything: output ends up in logs there.
+    tokens = demo_tokens(keys) if settings.demo else {}
+    say(welcome.text(address, directory.path, tokens))
+    return postgres, workers
+
+
+def with_password(url: str, keys: Path) -> str:
+    """Return how to log in: the URL as it is, or with the kept password where it has none."""
+    if conninfo_to_dict(url).get("password") or os.environ.get("PGPASSWORD"):
+        return url
+    return make_conninfo(url, password=load_passwords(keys)["app"])
+
+
+def demo_tokens(keys: Keys) -> dict[str, str]:
+    """Return a token for each of those who live on a ledger, to try it with."""
+    return {
+        who: mint(keys.token, scopes, client_id=CLIENT, actor=actor, ttl_seconds=TTL_SECONDS_DEFAULT)
+        for who, (actor, scopes) in welcome.ROLES.items()
+    }
+
+
+def address_of(listener: socket.socket) -> str:
+    """Return the address people type, with the port that was really taken."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def watch(workers: Workers, postgres: EmbeddedPostgres | None) -> None:
+    """Keep the database and the workers up, for ever."""
+    while True:
+        if postgres:
+            if postgres.restart_if_dead():
+                say("PostgreSQL ended and was started again")
+            postgres.trim_log()
+        for line in workers.look_after():
+            say(line)
+        time.sleep(TICK_S)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
