@@ -1,0 +1,1 @@
+"""Benchmarks that a reader can repeat: each prints what it measured and the machine's floor beside it."""

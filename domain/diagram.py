@@ -1,0 +1,18 @@
+"""The life of a round as a picture, drawn from the table that decides it."""
+
+from __future__ import annotations
+
+from domain.round import TRANSITIONS
+
+
+def phase_diagram() -> str:
+    """`TRANSITIONS` as a Mermaid state diagram: an arrow for each pair of phases, labelled with its events."""
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for (phase, event), targets in TRANSITIONS.items():
+        for target in targets:
+            arrows.setdefault((phase or "[*]", target), []).append(event.__name__)
+    lines = ["stateDiagram-v2"]
+    for (source, target), events in arrows.items():
+        lines.append(f"    {source} --> {target}: {', '.join(events)}")
+    lines += ["    closed --> [*]", "    voided --> [*]"]
+    return "\n".join(lines)
