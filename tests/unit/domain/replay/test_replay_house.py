@@ -48,7 +48,7 @@ BROKEN: dict[str, dict[str, Any]] = {
     "no_up_card": {"deal": {"dealer_up_indices": []}},
     "up_card_beyond_five": {"deal": {"dealer_up_indices": [5]}},
     "up_card_no_number": {"deal": {"dealer_up_indices": ["0"]}},
-    "missing_odds": {"raise_pays": {"pair": None}},
+    "odds_of_nothing": {"raise_pays": {"pair": None}},
     "unknown_qualifier": {"qualify": "king_queen"},
     "unknown_choice": {"play": {"on_timeout": "raise"}},
     "side_bets_no_list": {"side_bets": "jackpot"},
@@ -78,6 +78,14 @@ BROKEN: dict[str, dict[str, Any]] = {
 def test_what_cannot_be_a_house_is_refused(changes: dict[str, Any]) -> None:
     """A document with a wrong or missing part is no house, and nothing is raised."""
     assert read(plain(**changes)) is None
+
+
+def test_a_pay_table_without_a_category_is_refused() -> None:
+    """The raise pays every category: a table that lacks one cannot settle every hand."""
+    document = plain()
+    del document["raise_pays"]["pair"]
+
+    assert read(document) is None
 
 
 def test_a_document_that_is_no_object_is_refused() -> None:
