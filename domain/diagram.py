@@ -6,7 +6,7 @@ from domain.round import TRANSITIONS
 
 
 def phase_diagram() -> str:
-    """`TRANSITIONS` as a Mermaid state diagram: an arrow for each pair of phases, labelled with its events."""
+    """`TRANSITIONS` as a Mermaid state diagram: an arrow for each pair of phases, with its events."""
     arrows: dict[tuple[str, str], list[str]] = {}
     for (phase, event), targets in TRANSITIONS.items():
         for target in targets:

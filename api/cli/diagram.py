@@ -1,4 +1,4 @@
-"""`scripts/diagram`: draw the life of a round into the README again, after its table of transitions has changed."""
+"""`scripts/diagram`: draw the life of a round into the README again, after its table has changed."""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ def _trips(connection: psycopg.Connection[Any], rounds: int) -> list[list[Call]]
         [SKIPPED, rounds * EVENTS_A_ROUND],
     ).fetchall()
     commands = connection.execute(
-        "SELECT position, outcome, id, fingerprint, body FROM ledger.commands ORDER BY position DESC LIMIT %s",
+        "SELECT position, outcome, id, fingerprint, body FROM ledger.commands"
+        " ORDER BY position DESC LIMIT %s",
         [len(events) // EVENTS_A_ROUND * COMMANDS_A_ROUND],
     ).fetchall()
     batches = max(len(events) // EVENTS_A_BATCH, 1)

@@ -107,7 +107,7 @@ def _lines(report: dict[str, Any]) -> list[str]:
     bulk = report["floor_rounds_per_second"]
     lines = [
         f"in process, 64 clients   {rate:.0f} rounds/s (median), one jackpot costs {costs:.1%}",
-        f"floor                    {bulk:.0f} rounds/s for the same rows in bulk: {share:.2f} of it is reached",
+        f"floor                    {bulk:.0f} rounds/s for the same rows in bulk: we reach {share:.2f}",
         f"disk                     {sizes['total']} bytes a round ({parts})",
     ]
     if "http_rounds_per_second" in report:
