@@ -45,7 +45,6 @@ def run(module: str, lock: str = "requirements.lock") -> None:
     Does not return: the module runs with our arguments, or one line is printed and the exit status is 1.
     """
     try:
-        choose_python(sys.version_info[:2])
         python = prepare_environment(ROOT, lock)
     except BootstrapError as problem:
         sys.exit("stud-ledger: {}".format(problem))
@@ -104,6 +103,7 @@ def prepare_environment(root: str, lock: str) -> str:
         wanted = hashlib.sha256(file.read()).hexdigest()
     if is_ours(venv) and read_mark(venv, lock) == wanted:
         return python
+    choose_python(sys.version_info[:2])  # only now: an environment that is there has its own
     with one_at_a_time(root):
         if not is_ours(venv):
             make_environment(venv)

@@ -13,6 +13,7 @@ LINTERS = {
     "ruff check": ["-m", "ruff", "check", "--quiet", "."],
     "ruff format": ["-m", "ruff", "format", "--check", "."],
     "mypy --strict": ["-m", "mypy"],
+    "mypy --strict scripts/verify.py": ["-m", "mypy", "scripts/verify.py"],
     "import-linter": ["-c", "from importlinter.cli import lint_imports_command as run; run()"],
 }
 # Asked of the whole suite only: a part of it cannot cover everything.

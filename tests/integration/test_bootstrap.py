@@ -116,6 +116,23 @@ def test_an_environment_is_made_once(project: Path, installed: list[str]) -> Non
     assert done.stdout.decode().strip() == str(project / ".venv")
 
 
+def test_the_version_counts_only_where_something_is_to_be_made(
+    project: Path, installed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A system whose Python became too new goes on with the environment it has, and cannot make another."""
+
+    def refuse(_version: tuple[int, int]) -> None:
+        raise bootstrap.BootstrapError("not this one")
+
+    bootstrap.prepare_environment(str(project), LOCK)
+    monkeypatch.setattr(bootstrap, "choose_python", refuse)
+    bootstrap.prepare_environment(str(project), LOCK)
+    shutil.rmtree(project / ".venv")
+    with pytest.raises(bootstrap.BootstrapError, match="not this one"):
+        bootstrap.prepare_environment(str(project), LOCK)
+    assert len(installed) == 1
+
+
 def test_a_changed_lock_is_installed_again(project: Path, installed: list[str]) -> None:
     """Another lock is installed into the environment that is there."""
     bootstrap.prepare_environment(str(project), LOCK)
