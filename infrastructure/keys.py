@@ -63,6 +63,15 @@ class Keys:
         return cls(directory, token, deck, load_passwords(directory))
 
 
+def load_token_key(directory: Path) -> bytes:
+    """Return the key that tokens are signed with, from a service that has been started. Raises KeysError."""
+    if not (directory / TOKEN_FILE).exists():
+        raise KeysError(
+            f"there is no key in {directory}: start the service once, or name its --data-dir or --keys"
+        )
+    return _key(directory / TOKEN_FILE, may_create=False)
+
+
 def load_passwords(directory: Path) -> dict[str, str]:
     """Return the database roles' passwords, made where they are missing. Raises KeysError."""
     _check_directory(directory)

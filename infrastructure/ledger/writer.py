@@ -110,6 +110,11 @@ class Writer:
         self._put(submission, future)
         return future.result(timeout_seconds)
 
+    @property
+    def alive(self) -> bool:
+        """Whether the thread is there to write what is handed over."""
+        return self._thread.is_alive()
+
     def figures(self) -> Figures:
         """Counts since the start, for metrics and benchmarks."""
         return Figures(self._batches, self._commands, self._store.statements(), self._queue.qsize())

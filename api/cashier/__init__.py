@@ -1,0 +1,1 @@
+"""The cashier: players' wallets, money in and money out."""

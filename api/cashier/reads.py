@@ -1,0 +1,81 @@
+"""Reading wallets, and which rounds a player has staked on."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import orjson
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from api import openapi
+from api.auth import SEE_PLAYERS, reader, scopes
+from api.cashier.answers import ROUNDS, WALLET, PlayerRoundsAnswer, WalletAnswer
+from api.paging import PAGE_MAX, Cursor, Fresh, MinPosition, answer, key_of, page
+from api.problems import Problem, overloaded
+from api.shapes import PlayerPath
+from api.tokens import Token
+from domain.wallets import wallet_answer
+from domain.work import Wallet
+from infrastructure.reading import AFTER_ALL_ROUNDS, Reading
+
+router = APIRouter(tags=["players"])
+
+_Caller = Annotated[Token, Depends(reader(SEE_PLAYERS))]
+
+
+@router.get(
+    "/v1/players/{player_id}",
+    summary="A player's wallet",
+    response_model=WalletAnswer,
+    dependencies=[scopes(SEE_PLAYERS)],
+    responses=openapi.problems("player_not_found", "validation_failed"),
+    openapi_extra=openapi.read(WALLET),
+)
+async def read_player(_: _Caller, reading: Fresh, player_id: PlayerPath) -> Response:
+    """The player's money as of the last command."""
+    return answer(wallet_answer(await _wallet(reading, player_id)))
+
+
+@router.get(
+    "/v1/players/{player_id}/rounds",
+    summary="A player's rounds",
+    response_model=PlayerRoundsAnswer,
+    dependencies=[scopes(SEE_PLAYERS)],
+    responses=openapi.problems("player_not_found", "validation_failed"),
+    openapi_extra=openapi.read(ROUNDS),
+)
+async def read_player_rounds(
+    request: Request,
+    _: _Caller,
+    reading: Fresh,
+    player_id: PlayerPath,
+    min_position: MinPosition = None,
+    cursor: Cursor = None,
+) -> Response:
+    """The rounds the player has staked on, the newest first; listed a moment after the ledger has them."""
+    wallet = await _wallet(reading, player_id)
+    if min_position is not None and not await reading.wait_for_player_rounds(min_position):
+        raise overloaded(f"The list has not come to position {min_position} yet.")
+    found = await reading.player_rounds(wallet.player, key_of(cursor, AFTER_ALL_ROUNDS), PAGE_MAX + 1)
+    items = [_round(round_id, stored) for round_id, stored in found[:PAGE_MAX]]
+    return page(request, {"items": items}, items[-1]["round_id"] if len(found) > PAGE_MAX else None)
+
+
+async def _wallet(reading: Reading, player_id: str) -> Wallet:
+    wallet = await reading.wallet(player_id)
+    if wallet is None:
+        raise Problem("player_not_found", f"There is no player {player_id}.")
+    return wallet
+
+
+def _round(round_id: str, stored: bytes) -> dict[str, str]:
+    event = orjson.loads(stored)
+    opened = event["data"]
+    return {
+        "round_id": round_id,
+        "table_id": opened["table_id"],
+        "ruleset": opened["ruleset"]["id"],
+        "gaming_day": opened["gaming_day"],
+        "opened_at": event["recorded_at"],
+    }

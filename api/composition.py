@@ -1,0 +1,91 @@
+"""The one place where the service is put together: keys, seals, store, writer, read side, jobs.
+
+Everything else is handed what it needs. Several processes can each have a `Service` on one database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from api.notes import Notes
+from api.settings import ServiceSettings
+from api.tokens import Tokens
+from infrastructure import bootstrap
+from infrastructure.clock import Clock, system_clock
+from infrastructure.jobs import Jobs
+from infrastructure.keys import Keys
+from infrastructure.ledger.postgres import PostgresStore
+from infrastructure.ledger.submission import Result, Submission
+from infrastructure.ledger.writer import Writer
+from infrastructure.reading import Reading
+from infrastructure.seals import Seals
+
+BUILD: Final = "stud-ledger/0.1.0"
+"""Names the software on every round."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Service:
+    """One process of the service. `settings` says where the database and the keys are."""
+
+    settings: ServiceSettings
+    tokens: Tokens
+    notes: Notes
+    reading: Reading
+    writer: Writer
+    jobs: Jobs
+    meter_streams: int = 0
+    started: bool = False
+
+    async def submit(self, submission: Submission) -> Result:
+        """Hand a command to the ledger and wait for its answer. Raises Reused, Overloaded, CommandFailed."""
+        result = await self.writer.submit(submission)
+        self.reading.saw(result.position)
+        return result
+
+    async def start(self) -> None:
+        """Begin to write, to read and to do the ledger's own work."""
+        self.writer.start()
+        await self.reading.open()
+        self.jobs.start()
+        self.started = True
+
+    async def stop(self) -> None:
+        """Finish what is under way and give everything back."""
+        self.started = False
+        await asyncio.to_thread(self.jobs.stop)
+        await asyncio.to_thread(self.writer.stop)
+        await self.reading.close()
+
+
+def compose(
+    settings: ServiceSettings,
+    *,
+    schema: str = bootstrap.DEFAULT_SCHEMA,
+    clock: Clock = system_clock,
+    throwaway: bool = False,
+) -> Service:
+    """Put a service together; nothing runs yet.
+
+    `throwaway` accepts a database server that may lose what it has committed. Raises NotReadyError and
+    KeysError, each with one line that says what to do.
+    """
+    bootstrap.check(settings.dsn, schema, throwaway=throwaway)
+    keys = Keys.load_or_create(settings.keys, ledger_is_empty=bootstrap.is_empty(settings.dsn, schema))
+    store = PostgresStore(settings.dsn, schema, throwaway=throwaway)
+    writer = Writer(store, Seals(keys.deck), clock, BUILD)
+    reading = Reading(settings.dsn, schema)
+    return Service(
+        settings=settings,
+        tokens=Tokens(keys.token),
+        notes=Notes(keys.token, reading),
+        reading=reading,
+        writer=writer,
+        jobs=Jobs(settings.dsn, schema, writer.call, clock),
+    )

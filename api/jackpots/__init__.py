@@ -1,0 +1,1 @@
+"""Jackpots: opened, read, and watched as their meters grow."""

@@ -1,0 +1,1 @@
+"""Playing: rounds from their opening to their replay."""

@@ -1,0 +1,1 @@
+"""The houses' rules, as they were published."""

@@ -1,0 +1,1 @@
+"""Tables: opened, closed, joined, and the rules they play by."""

@@ -1,0 +1,249 @@
+"""Reading the ledger for those who ask: what is the case now, and what happened.
+
+Wallets, tables, jackpots and rule sets are read as the writer left them in its last transaction. A round is
+folded from its events. All of it goes through one bounded pool of connections, each query by a key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import psycopg
+from psycopg import sql
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from domain.events import LedgerStarted
+from domain.jackpots import Jackpot
+from domain.round import Round, evolve
+from domain.rules import Rules, compile_rules
+from domain.rulesets.schema import RuleSet
+from domain.work import PublishedRuleset, Table, Wallet
+from infrastructure.ledger import bookkeeping
+from infrastructure.ledger.store import JackpotRow, RulesetRow, TableRow, WalletRow
+from infrastructure.ledger.stored_form import decode
+
+CONNECTIONS_MAX: Final = 8
+POOL_WAIT_SECONDS_MAX: Final = 2.0
+POSITION_WAIT_SECONDS_MAX: Final = 2.0
+POSITION_POLL_SECONDS: Final = 0.02
+COMPILED_MAX: Final = 500
+INLINE_EVENTS_MAX: Final = 300
+"""A longer round is folded in a thread, so that the event loop goes on meanwhile."""
+
+_QUERIES: Final = {
+    "position": "SELECT position FROM {schema}.head",
+    "first": "SELECT data FROM {schema}.events WHERE stream = 'ledger-0' AND version = 1",
+    "wallet": """SELECT player, player_id, currency, account_class, version, balance, on_game, unfinished
+        FROM {schema}.wallets WHERE player_id = %s""",
+    "names": "SELECT player, player_id FROM {schema}.wallets WHERE player = ANY(%s)",
+    "table": "SELECT table_id, position, state FROM {schema}.tables WHERE table_id = %s",
+    "tables": """SELECT table_id, position, state
+        FROM {schema}.tables WHERE table_id > %s ORDER BY table_id LIMIT %s""",
+    "jackpot": """SELECT jackpot_id, position, meter, enabled, state
+        FROM {schema}.jackpots WHERE jackpot_id = %s""",
+    "rulesets": """SELECT DISTINCT ON (ruleset_id) ruleset_id, version, position, sha256, content
+        FROM {schema}.rulesets ORDER BY ruleset_id, version DESC""",
+    "versions": """SELECT ruleset_id, version, position, sha256, content
+        FROM {schema}.rulesets WHERE ruleset_id = %s ORDER BY version""",
+    "ruleset": """SELECT ruleset_id, version, position, sha256, content
+        FROM {schema}.rulesets WHERE ruleset_id = %s AND version = %s""",
+    "events": "SELECT data FROM {schema}.events WHERE stream = %s AND version > %s ORDER BY version LIMIT %s",
+    "projected": "SELECT position FROM {schema}.projections WHERE name = 'player_rounds'",
+    "player_rounds": """SELECT round_id, data FROM {schema}.player_rounds
+        JOIN {schema}.events ON stream = 'round-' || round_id AND events.version = 1
+        WHERE player = %s AND round_id < %s ORDER BY round_id DESC LIMIT %s""",
+    "keep_note": "INSERT INTO {schema}.notes (sha256, salt, note) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+}
+_EVENTS_MAX: Final = 1_000_000
+AFTER_ALL_ROUNDS: Final = "~"
+"""Sorts after every round id."""
+
+
+class ReadingUnavailable(Exception):
+    """The database cannot be asked now: try again later."""
+
+
+class FoundRound(NamedTuple):
+    """A round as its events tell it, and the rules it is played by (G7)."""
+
+    round: Round
+    rules: Rules
+    ruleset: PublishedRuleset
+
+
+class Reading:
+    """The read side of one process. `dsn` is the application role's, `schema` the ledger's."""
+
+    def __init__(self, dsn: str, schema: str, *, connections_max: int = CONNECTIONS_MAX) -> None:
+        name = sql.Identifier(schema)
+        self._queries = {key: sql.SQL(text).format(schema=name) for key, text in _QUERIES.items()}
+        self._pool = AsyncConnectionPool(
+            dsn,
+            kwargs={"autocommit": True, "application_name": "stud-ledger reader"},
+            min_size=1,
+            max_size=connections_max,
+            timeout=POOL_WAIT_SECONDS_MAX,
+            max_waiting=1_000,
+            check=AsyncConnectionPool.check_connection,
+            open=False,
+        )
+        self._rules: dict[tuple[Any, ...], tuple[Rules, PublishedRuleset]] = {}
+        self._seen = 0
+
+    async def open(self) -> None:
+        """Start the pool; it connects when the database can be reached."""
+        await self._pool.open()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._pool.close()
+
+    # ── Positions ───────────────────────────────────────────────────────────────────────────────────────────
+    def saw(self, position: int) -> None:
+        """Take note that the ledger has come as far as `position`."""
+        self._seen = max(self._seen, position)
+
+    async def position(self) -> int:
+        """The ledger's last position; 0 in an empty one. Raises ReadingUnavailable."""
+        ((position,),) = await self._rows("position")
+        self.saw(position)
+        return int(position)
+
+    async def wait_for(self, position: int) -> bool:
+        """Wait, a bounded time, until the ledger has come to `position`; say whether it has."""
+        return self._seen >= position or await self._wait(self.position, position)
+
+    async def wait_for_player_rounds(self, position: int) -> bool:
+        """The same for the list of players' rounds, which follows the ledger."""
+        return await self._wait(self._projected, position)
+
+    async def is_demo(self) -> bool:
+        """Whether the ledger was marked as a demonstration when it began."""
+        rows = await self._rows("first")
+        if not rows:
+            return False
+        event = decode(rows[0][0]).event
+        return isinstance(event, LedgerStarted) and event.demo
+
+    async def _projected(self) -> int:
+        ((position,),) = await self._rows("projected")
+        return int(position)
+
+    async def _wait(self, ask: Any, position: int) -> bool:
+        end = time.monotonic() + POSITION_WAIT_SECONDS_MAX
+        while await ask() < position:
+            if time.monotonic() > end:
+                return False
+            await asyncio.sleep(POSITION_POLL_SECONDS)
+        return True
+
+    # ── What is the case ────────────────────────────────────────────────────────────────────────────────────
+    async def wallet(self, player_id: str) -> Wallet | None:
+        """A player's wallet by the operator's id."""
+        rows = await self._rows("wallet", player_id)
+        return bookkeeping.wallet_from(WalletRow(*rows[0])) if rows else None
+
+    async def names(self, players: Sequence[str]) -> dict[str, str | None]:
+        """The operator's ids of pseudonyms; None for one that was taken away."""
+        return dict(await self._rows("names", list(players))) if players else {}
+
+    async def table(self, table_id: str) -> Table | None:
+        """A table."""
+        rows = await self._rows("table", table_id)
+        return _table(rows[0]) if rows else None
+
+    async def tables(self, after: str, limit: int) -> list[Table]:
+        """Tables in the order of their ids."""
+        return [_table(row) for row in await self._rows("tables", after, limit)]
+
+    async def jackpot(self, jackpot_id: str) -> Jackpot | None:
+        """A jackpot with its meter."""
+        rows = await self._rows("jackpot", jackpot_id)
+        if not rows:
+            return None
+        id_, position, meter, enabled, state = rows[0]
+        return bookkeeping.jackpot_from(JackpotRow(id_, position, int(meter), enabled, state))
+
+    async def rulesets(self) -> list[PublishedRuleset]:
+        """The newest version of every published rule set."""
+        return [bookkeeping.ruleset_from(RulesetRow(*row)) for row in await self._rows("rulesets")]
+
+    async def versions(self, ruleset_id: str) -> list[PublishedRuleset]:
+        """All published versions of a rule set, the oldest first; empty where there is none."""
+        return [
+            bookkeeping.ruleset_from(RulesetRow(*row)) for row in await self._rows("versions", ruleset_id)
+        ]
+
+    # ── What happened ───────────────────────────────────────────────────────────────────────────────────────
+    async def events(self, round_id: str, after: int = 0, limit: int = _EVENTS_MAX) -> list[bytes]:
+        """A round's events as they are stored, in order, those after version `after`."""
+        return [data for (data,) in await self._rows("events", f"round-{round_id}", after, limit)]
+
+    async def round(self, round_id: str) -> FoundRound | None:
+        """A round folded from its events, with its rules."""
+        stored = await self.events(round_id)
+        if not stored:
+            return None
+        if len(stored) <= INLINE_EVENTS_MAX:
+            round_ = _fold(round_id, stored)
+        else:
+            round_ = await asyncio.to_thread(_fold, round_id, stored)
+        rules, ruleset = await self._rules_of(round_)
+        return FoundRound(round_, rules, ruleset)
+
+    async def player_rounds(self, player: str, before: str, limit: int) -> list[tuple[str, bytes]]:
+        """Ids and first events of the rounds a player staked on, the newest first, those before `before`."""
+        return [
+            (round_id, data) for round_id, data in await self._rows("player_rounds", player, before, limit)
+        ]
+
+    async def _rules_of(self, round_: Round) -> tuple[Rules, PublishedRuleset]:
+        opened = round_.opened
+        has_jackpot = opened.jackpot is not None
+        key = (opened.ruleset, opened.currency, opened.parameters, has_jackpot)
+        found = self._rules.get(key)
+        if found is None:
+            (row,) = await self._rows("ruleset", opened.ruleset.id, opened.ruleset.version)
+            published = bookkeeping.ruleset_from(RulesetRow(*row))
+            ruleset: RuleSet = published.ruleset
+            rules = compile_rules(
+                ruleset, opened.ruleset, opened.currency, opened.parameters, has_jackpot=has_jackpot
+            )
+            if len(self._rules) >= COMPILED_MAX:
+                self._rules.clear()
+            found = self._rules[key] = rules, published
+        return found
+
+    # ── Beside the ledger ───────────────────────────────────────────────────────────────────────────────────
+    async def keep_note(self, sha256: str, salt: bytes, note: str) -> None:
+        """Keep the text of which the ledger holds the salted hash; one that is kept already stays."""
+        await self._execute("keep_note", (sha256, salt, note))
+
+    async def _rows(self, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        return await self._execute(query, parameters)
+
+    async def _execute(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        try:
+            async with self._pool.connection() as connection:
+                cursor = await connection.execute(self._queries[query], parameters, binary=True)
+                return await cursor.fetchall() if cursor.description else []
+        except (psycopg.OperationalError, PoolTimeout) as error:
+            raise ReadingUnavailable(type(error).__name__) from error
+
+
+def _table(row: Sequence[Any]) -> Table:
+    return bookkeeping.table_from(TableRow(*row))
+
+
+def _fold(round_id: str, stored: Sequence[bytes]) -> Round:
+    """Fold a round from its stored events."""
+    state: Round | None = None
+    for data in stored:
+        recorded = decode(data)
+        state = evolve(state, f"round-{round_id}", recorded.event, recorded.meta["command"])
+    if state is None:
+        raise ValueError("a round has at least one event")
+    return state
