@@ -11,19 +11,17 @@ from __future__ import annotations
 import struct
 from array import array
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 _HEADER: Final = struct.Struct(">iiIii")
 _BYTEA, _INT8, _INT4, _TEXT = 17, 20, 23, 25
 _EMPTY: Final = {oid: struct.pack(">iiI", 0, 0, oid) for oid in (_BYTEA, _INT8, _INT4, _TEXT)}
 _LENGTH: Final = struct.Struct(">i")
 _LENGTHS: Final = tuple(_LENGTH.pack(length) for length in range(4096))
-_NULL: Final = (_LENGTH.pack(-1), b"")
-_WORD_BITS: Final = 32
-_WORD: Final = 2**_WORD_BITS
+_NULL: Final = _LENGTH.pack(-1)
 
 
 def int8(value: int) -> bytes:
@@ -86,10 +84,17 @@ def _array(oid: int, values: Sequence[bytes | None]) -> bytes:
     if not values:
         return _EMPTY[oid]
     nulls = None in values
-    elements = chain.from_iterable(
-        _NULL
-        if value is None
-        else (_LENGTHS[len(value)] if len(value) < len(_LENGTHS) else _LENGTH.pack(len(value)), value)
-        for value in values
-    )
-    return _HEADER.pack(1, nulls, oid, len(values), 1) + b"".join(elements)
+    if nulls:
+        lengths = [_NULL if value is None else _LENGTH.pack(len(value)) for value in values]
+        elements: Sequence[bytes] = [value or b"" for value in values]
+    else:
+        elements = cast("Sequence[bytes]", values)
+        sizes = list(map(len, elements))
+        # Looking a length up is faster than packing it, and nearly every element is short.
+        lengths = list(map(_length_of(max(sizes)), sizes))
+    header = _HEADER.pack(1, nulls, oid, len(values), 1)
+    return b"".join(chain((header,), *zip(lengths, elements, strict=True)))
+
+
+def _length_of(longest: int) -> Callable[[int], bytes]:
+    return _LENGTHS.__getitem__ if longest < len(_LENGTHS) else _LENGTH.pack
