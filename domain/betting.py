@@ -9,7 +9,7 @@ from domain import events as ev
 from domain.calendar import gaming_day
 from domain.commands import OpenRound, PlaceAntes, SeatStake
 from domain.dealing import deal_from_deck
-from domain.money import BALANCE_MAX, EXACT, contribution_exact, exact_text
+from domain.money import BALANCE_MAX, EXACT, contribution_exact, exact_text, parse_share
 from domain.rejections import Rejection
 from domain.round import Round
 from domain.rules import Rules
@@ -51,7 +51,7 @@ def open_round(command: OpenRound, work: Work) -> dict[str, Any]:
     _emit_stakes(work, table, command.round_id, rules, command.seats)
     if command.deal:
         deal_from_deck(work, command.round_id)
-    return round_answer(work, command.round_id)
+    return round_answer(work, command.round_id, [seat.seat for seat in command.seats])
 
 
 def place_antes(command: PlaceAntes, work: Work) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def place_antes(command: PlaceAntes, work: Work) -> dict[str, Any]:
     _emit_stakes(work, table, round_.id, rules, command.seats)
     if command.deal:
         deal_from_deck(work, round_.id)
-    return round_answer(work, round_.id, seats=[seat.seat for seat in command.seats])
+    return round_answer(work, round_.id, [seat.seat for seat in command.seats])
 
 
 def _check_deal(table: Table, seats: object, *, deal: bool) -> None:
@@ -88,28 +88,31 @@ def _check_deal(table: Table, seats: object, *, deal: bool) -> None:
 def _check_stakes(
     work: Work, table: Table, round_: Round | None, rules: Rules, stakes: Sequence[SeatStake]
 ) -> None:
-    taken = set(round_.seats) if round_ is not None else set()
-    hands: dict[str, int] = {}
-    for seat in round_.seats.values() if round_ is not None else ():
-        hands[seat.player] = hands.get(seat.player, 0) + 1
-    if len(taken) + len(stakes) > rules.seats:
+    seats = {} if round_ is None else round_.seats
+    hands = {} if round_ is None else round_.hands
+    limits = table.parameters if round_ is None else round_.opened.parameters
+    if len(seats) + len(stakes) > rules.seats:
         raise Rejection("table_full", f"The house seats {rules.seats} at most.")
     places = {seat: player for player, seat in table.places.items() if seat is not None}
+    taken: set[int] = set()
+    more: dict[str, int] = {}
     needed: dict[str, int] = {}
     contributed = 0
     for stake in stakes:
         wallet = work.wallet_of(stake.player_id)
-        _check_seat(stake, wallet, rules, taken, places)
+        _check_seat(stake, wallet, rules, places)
+        if stake.seat in taken or stake.seat in seats:
+            raise Rejection("seat_taken", f"Seat {stake.seat} is taken.", seat=stake.seat)
         _check_player(wallet, table, round_)
-        hands[wallet.player] = hands.get(wallet.player, 0) + 1
-        if hands[wallet.player] > rules.hands_per_player:
+        more[wallet.player] = more.get(wallet.player, 0) + 1
+        if hands.get(wallet.player, 0) + more[wallet.player] > rules.hands_per_player:
             raise Rejection(
                 "seat_taken",
                 f"A player plays at most {rules.hands_per_player} hand(s) of a round here.",
                 seat=stake.seat,
             )
         taken.add(stake.seat)
-        _check_amounts(work, table, rules, stake)
+        _check_amounts(work, table, limits, rules, stake)
         needed[wallet.player] = needed.get(wallet.player, 0) + stake.ante + sum(stake.side_bets.values())
         contributed += stake.side_bets.get("jackpot", 0)
     _check_funds(work, needed)
@@ -119,12 +122,10 @@ def _check_stakes(
             raise Rejection("amount_out_of_range", "The jackpot's meter can grow no further.")
 
 
-def _check_seat(
-    stake: SeatStake, wallet: Wallet, rules: Rules, taken: set[int], places: dict[int, str]
-) -> None:
+def _check_seat(stake: SeatStake, wallet: Wallet, rules: Rules, places: dict[int, str]) -> None:
     if not 1 <= stake.seat <= rules.seats:
         raise Rejection("validation_failed", f"Seats are numbered 1 to {rules.seats}.", seat=stake.seat)
-    if stake.seat in taken or places.get(stake.seat, wallet.player) != wallet.player:
+    if places.get(stake.seat, wallet.player) != wallet.player:
         raise Rejection("seat_taken", f"Seat {stake.seat} is taken.", seat=stake.seat)
 
 
@@ -142,8 +143,9 @@ def _check_player(wallet: Wallet, table: Table, round_: Round | None) -> None:
         raise Rejection("round_unfinished", detail, round_id=unfinished)
 
 
-def _check_amounts(work: Work, table: Table, rules: Rules, stake: SeatStake) -> None:
-    limits = table.parameters
+def _check_amounts(
+    work: Work, table: Table, limits: ev.TableParameters, rules: Rules, stake: SeatStake
+) -> None:
     if not limits.min_ante <= stake.ante <= limits.max_ante:
         detail = f"The ante is {limits.min_ante} to {limits.max_ante} at this table."
         raise Rejection("ante_out_of_limits", detail, min_ante=limits.min_ante, max_ante=limits.max_ante)
@@ -198,9 +200,7 @@ def _emit_opened(work: Work, table: Table, round_id: str) -> None:
             currency=table.currency,
             account_class=table.account_class,
             deal_source=table.deal_source,
-            gaming_day=gaming_day(
-                max(work.now_us, work.recorded_at_us), parameters.zone, parameters.cutoff_hour
-            ),
+            gaming_day=gaming_day(work.next_recorded_at_us(), parameters.zone, parameters.cutoff_hour),
             parameters=parameters,
             build=work.build,
             deck_commitment=commitment,
@@ -237,7 +237,7 @@ def _emit_stakes(work: Work, table: Table, round_id: str, rules: Rules, stakes: 
             contribution = jackpot_id = None
             if kind == "jackpot" and jackpot is not None:
                 jackpot_id = jackpot.id
-                contribution = exact_text(contribution_exact(amount, work.jackpots[jackpot.id].share))
+                contribution = exact_text(contribution_exact(amount, parse_share(jackpot.contribution)))
             after = wallet.balance - amount
             work.emit_round(
                 round_id,

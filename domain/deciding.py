@@ -33,9 +33,7 @@ def decide(command: Decide, work: Work) -> dict[str, Any]:
     round_ = work.round(command.round_id)
     seat = _deciding_seat(round_, command)
     rules = work.rules_of(round_)
-    if rules.decision_order == "seat" and seat.seat != next(
-        s for s in round_.order if round_.seats[s].decided_by is None
-    ):
+    if rules.decision_order == "seat" and seat.seat != round_.next_seat():
         raise Rejection(
             "not_your_seat",
             "The house takes decisions in seat order: another seat is before this one.",
@@ -50,7 +48,9 @@ def decide(command: Decide, work: Work) -> dict[str, Any]:
     else:
         _require_no_cards(command)
         work.emit_round(round_.id, ev.Folded(seat.seat, "player"))
-    _restart_clock(work, round_, rules, command)
+    # Where seats wait for one another, or one has just seen a new card, the time to decide starts anew.
+    if command.action == "exchange" or rules.decision_order == "seat":
+        _restart_clock(work, round_)
     go_on(work, round_, rules)
     answer = round_answer(work, round_.id, seats=[command.seat])
     if command.open_next and command.next_round_id is not None and round_.phase == "closed":
@@ -76,11 +76,19 @@ def time_out(command: TimeOutRound, work: Work) -> dict[str, Any]:
     elif rules.on_timeout == "void":
         void(work, round_, "timeout")
     else:
-        undecided = [seat for seat in round_.order if round_.seats[seat].decided_by is None]
-        for seat in undecided[:TIMEOUT_SEATS_MAX]:
-            work.emit_round(round_.id, ev.Folded(seat, "timeout"))
+        _fold_late_seats(work, round_, rules)
         go_on(work, round_, rules)
-    return round_answer(work, round_.id, seats=[])
+    return round_answer(work, round_.id)
+
+
+def _fold_late_seats(work: Work, round_: Round, rules: Rules) -> None:
+    """Fold who has had the time to decide; in seat order that is one seat, and the next one's time begins."""
+    late = [seat for seat in round_.order if round_.seats[seat].decided_by is None]
+    in_turn = rules.decision_order == "seat"
+    for seat in late[: 1 if in_turn else TIMEOUT_SEATS_MAX]:
+        work.emit_round(round_.id, ev.Folded(seat, "timeout"))
+    if in_turn:
+        _restart_clock(work, round_)
 
 
 def go_on(work: Work, round_: Round, rules: Rules) -> None:
@@ -189,10 +197,9 @@ def _exchange(work: Work, round_: Round, rules: Rules, seat: Seat, wallet: Walle
     )
 
 
-def _restart_clock(work: Work, round_: Round, rules: Rules, command: Decide) -> None:
-    """Where seats wait for one another, or one has just seen a new card, the time to decide starts anew."""
+def _restart_clock(work: Work, round_: Round) -> None:
     seconds = round_.opened.parameters.decision_seconds
-    if seconds is not None and (command.action == "exchange" or rules.decision_order == "seat"):
+    if seconds is not None:
         work.deadlines[round_.id] = work.now_us + seconds * 1_000_000
 
 

@@ -107,4 +107,7 @@ def players_touched(round_: Round, commands: Iterable[c.Command], settle_seats_m
     order = round_.order or sorted(round_.seats)
     done = round_.refunded if round_.phase == "voided" else round_.settled
     own.update(order[done : done + ending * settle_seats_max])
+    if ending and not done:
+        # Hands that win a jackpot's meter are paid together, at the first of them.
+        own.update(number for number, seat in round_.seats.items() if "jackpot" in seat.side_bets)
     return {round_.seats[number].player for number in own if number in round_.seats}

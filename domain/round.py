@@ -103,7 +103,10 @@ class Seat:
 
 @dataclass(slots=True)
 class Round:
-    """A round as its events tell it. `opened` pins what it is played by."""
+    """A round as its events tell it.
+
+    `opened` pins what it is played by; `hands` counts each player's hands that are not finished.
+    """
 
     id: str
     opened: ev.RoundOpened
@@ -111,8 +114,8 @@ class Round:
     phase: Phase = "betting"
     opened_command: str = ""
     staked_command: str | None = None
-    last_command: str = ""
     seats: dict[int, Seat] = field(default_factory=dict)
+    hands: dict[str, int] = field(default_factory=dict)
     order: list[int] = field(default_factory=list)
     shared: tuple[str, ...] = ()
     up_cards: tuple[str, ...] = ()
@@ -125,7 +128,6 @@ class Round:
     discards: list[str] = field(default_factory=list)
     settled: int = 0
     refunded: int = 0
-    meter_won: bool = False
     deck_seed: str | None = None
     void_cause: str | None = None
 
@@ -133,6 +135,10 @@ class Round:
     def finished(self) -> bool:
         """Closed, or void with every stake given back."""
         return self.phase == "closed" or (self.phase == "voided" and self.refunded == len(self.seats))
+
+    def next_seat(self) -> int | None:
+        """The first seat that has not decided, or None."""
+        return next((number for number in self.order if self.seats[number].decided_by is None), None)
 
     def hand(self, seat: Seat) -> tuple[str, ...]:
         """The five cards a seat plays: its own, or the shared ones."""
@@ -154,7 +160,6 @@ def evolve(state: Round | None, stream: str, event: ev.Event, command: str = "")
             opened=event,
             version=1,
             opened_command=command,
-            last_command=command,
         )
     targets = TRANSITIONS.get((state.phase, kind))
     if targets is None:
@@ -164,7 +169,6 @@ def evolve(state: Round | None, stream: str, event: ev.Event, command: str = "")
     state.version += 1
     if state.staked_command is None and kind is ev.AntePlaced:
         state.staked_command = command
-    state.last_command = command
     return state
 
 
@@ -173,6 +177,7 @@ def _ante_placed(state: Round, event: ev.AntePlaced) -> bool:
     state.seats[event.seat] = Seat(
         event.seat, event.player, event.amount, event.session_id, event.channel, event.client_seed
     )
+    state.hands[event.player] = state.hands.get(event.player, 0) + 1
     return False
 
 
@@ -242,7 +247,6 @@ def _dealer_qualified(state: Round, event: ev.DealerQualified) -> bool:
 
 def _jackpot_hit(state: Round, event: ev.JackpotHit) -> bool:
     state.seats[event.seat].hit = event
-    state.meter_won = state.meter_won or event.restart is not None
     return False
 
 
@@ -252,6 +256,7 @@ def _settled(state: Round, event: ev.Settled) -> bool:
         raise IllegalTransition(f"seat {event.seat} is settled already")
     seat.settled = event
     state.settled += 1
+    state.hands[event.player] -= 1
     return state.settled == len(state.seats)
 
 
@@ -269,7 +274,10 @@ def _round_voided(state: Round, event: ev.RoundVoided) -> bool:
 
 
 def _contribution_reversed(state: Round, event: ev.ContributionReversed) -> bool:
-    state.seats[event.seat].reversed = True
+    seat = state.seats[event.seat]
+    if seat.reversed:
+        raise IllegalTransition(f"seat {event.seat} has had its contribution reversed already")
+    seat.reversed = True
     return False
 
 
@@ -279,6 +287,7 @@ def _stake_refunded(state: Round, event: ev.StakeRefunded) -> bool:
         raise IllegalTransition(f"seat {event.seat} is refunded already")
     seat.refunded = True
     state.refunded += 1
+    state.hands[event.player] -= 1
     return False
 
 

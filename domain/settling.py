@@ -30,7 +30,8 @@ def reveal_dealer(command: RevealDealer, work: Work) -> dict[str, Any]:
     round_ = work.round(command.round_id)
     if round_.opened.deal_source != "table":
         raise Rejection("validation_failed", "This round reveals its own deck.")
-    if round_.phase != "decided":
+    # A round whose dealer stays hidden is decided until its last seat is settled.
+    if round_.phase != "decided" or round_.settled:
         raise Rejection(
             "wrong_phase",
             f"Round {round_.id} is {round_.phase}: the dealer reveals when every seat has decided.",
@@ -41,7 +42,7 @@ def reveal_dealer(command: RevealDealer, work: Work) -> dict[str, Any]:
     ups = dict(zip(round_.up_indices, round_.up_cards, strict=True))
     cards = tuple(ups[place] if place in ups else others.pop(0) for place in range(HAND))
     _reveal(work, round_, rules, cards, None)
-    return round_answer(work, round_.id, seats=None if len(round_.seats) <= work.settle_seats_max else [])
+    return round_answer(work, round_.id)
 
 
 def continue_round(command: ContinueRound, work: Work) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def continue_round(command: ContinueRound, work: Work) -> dict[str, Any]:
         raise Rejection(
             "wrong_phase", f"Round {round_.id} is {round_.phase}: nothing is left over.", phase=round_.phase
         )
-    return round_answer(work, round_.id, seats=[])
+    return round_answer(work, round_.id)
 
 
 def reveal_from_deck(work: Work, round_: Round, rules: Rules) -> None:

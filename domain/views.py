@@ -19,11 +19,14 @@ WHOLE_SEATS_MAX: Final = 20
 """A round with more seats answers a command with the command's own seats and totals."""
 
 
-def round_answer(work: Work, round_id: str, seats: Iterable[int] | None = None) -> dict[str, Any]:
-    """The answer to a command on a round, as the game server sees it; `seats` are the command's own."""
+def round_answer(work: Work, round_id: str, seats: Iterable[int] = ()) -> dict[str, Any]:
+    """The answer to a command on a round, as the game server sees it; `seats` are the command's own.
+
+    Who asks for more of a big round reads it by pages.
+    """
     round_ = work.rounds[round_id]
     names = {}
-    own = None if len(round_.seats) <= WHOLE_SEATS_MAX or seats is None else list(seats)
+    own = None if len(round_.seats) <= WHOLE_SEATS_MAX else list(seats)
     for number in round_.seats if own is None else own:
         player = round_.seats[number].player
         names[player] = work.wallets[player].player_id
@@ -105,6 +108,8 @@ def committed(round_: Round) -> str:
 def options(round_: Round, seat: Seat, rules: Rules) -> list[str]:
     """What the seat may do now."""
     if round_.phase != "dealt" or seat.decided_by is not None:
+        return []
+    if rules.decision_order == "seat" and seat.seat != round_.next_seat():
         return []
     buys = rules.exchange_fee_antes is not None and seat.step == "deciding"
     return ["raise", "fold", "exchange"] if buys else ["raise", "fold"]

@@ -43,7 +43,7 @@ def void_round(command: VoidRound, work: Work) -> dict[str, Any]:
             "validation_failed", f"The causes of this house are {', '.join(causes)}.", causes=list(causes)
         )
     void(work, round_, command.cause, command.note_sha256)
-    return round_answer(work, round_.id, seats=None if len(round_.seats) <= work.settle_seats_max else [])
+    return round_answer(work, round_.id)
 
 
 def void(work: Work, round_: Round, cause: str, note_sha256: str | None = None) -> None:
@@ -102,10 +102,9 @@ def _reverse_contribution(work: Work, round_: Round, seat: Seat) -> None:
 
 
 def release_player(work: Work, round_: Round, player: str) -> None:
-    """The player's part of the round is finished: the next one can be played."""
-    wallet = work.wallets[player]
-    if wallet.unfinished.get(round_.opened.table_id) == round_.id:
-        del wallet.unfinished[round_.opened.table_id]
+    """After the last of the player's hands the round is finished for them: the next one can be played."""
+    if not round_.hands[player]:
+        del work.wallets[player].unfinished[round_.opened.table_id]
 
 
 def release_table(work: Work, round_: Round) -> None:

@@ -131,7 +131,6 @@ class Work:
     now_us: int = 0
     command: str = ""
     meta: dict[str, Any] = field(default_factory=dict)
-    started: bool = False
     wallets: dict[str, Wallet] = field(default_factory=dict)
     players: dict[str, str] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
@@ -217,13 +216,17 @@ class Work:
         return Secret(self.entropy(SEED_BYTES))
 
     # ── Changing ────────────────────────────────────────────────────────────────────────────────────────────
+    def next_recorded_at_us(self) -> int:
+        """When the next event will have been recorded: now, but after the last one."""
+        return max(self.recorded_at_us + 1, self.now_us)
+
     def emit(self, stream: str, version: int, event: ev.Event) -> None:
         """Put an event next in the ledger and post its legs.
 
         The caller folds it into what it belongs to; rounds use `emit_round`.
         """
         self.position += 1
-        self.recorded_at_us = max(self.recorded_at_us + 1, self.now_us)
+        self.recorded_at_us = self.next_recorded_at_us()
         meta = self.meta
         shown = self.shown.pop(stream, None)
         if shown is not None:
