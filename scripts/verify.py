@@ -3,12 +3,12 @@
     python3 -I verify.py FILE [--json | --quiet]        exit 0 verified, 1 refuted, 2 unusable
 
 FILE is what the ledger answers at /v1/rounds/{id}/evidence: a round's events, its house's rules, its
-jackpot's parameters. This needs Python 3.11 or later and nothing else, was written from the published rules, and shares
-no code with the ledger. STEPS says what is checked; the sections have the same names and order. A step ends
-as PASS, FAIL (what was expected, what was found), OPEN (this file cannot decide it) or NONE (nothing of the
-kind was there, or an earlier failure left nothing to rest on). The end lists what is proved, what is only
-recorded and what is not covered. Amounts are whole minor units (cents); those of a jackpot have up to four
-decimals and are counted in ten-thousandths, UNIT to one. There are no floating-point numbers anywhere.
+jackpot's parameters. This needs Python 3.11 or later and nothing else, was written from the published rules,
+and shares no code with the ledger. STEPS says what is checked; the sections have the same names and order.
+A step ends as PASS, FAIL (what was expected, what was found), OPEN (this file cannot decide it) or NONE
+(nothing of the kind was there, or an earlier failure left nothing to rest on). The end lists what is proved,
+what is only recorded and what is not covered. Amounts are whole minor units (cents); those of a jackpot have
+up to four decimals and are counted in ten-thousandths, UNIT to one. No floating-point numbers anywhere.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ Pot id version:position sha256 contribution:(0|1)(\\.[0-9]{1,4})? reset:amount
 Table min_ante:stake max_ante:stake zone:text cutoff_hour:amount min_side_bet:amount max_side_bet:amount
  ?raise_win_cap:stake ?bonus_stake:stake ?decision_seconds:position
 AntePlaced seat player:id amount:stake balance_after:amount ?session_id:text ?channel:text ?client_seed:text
-SideBetPlaced seat player:id bet:kind amount:stake balance_after:amount ?contribution:exact
+SideBetPlaced seat player:id bet:kind amount:stake balance_after:amount ?contribution:exact ?jackpot_id:id
 BettingClosed seats:seat
 Dealt to:seat|shared|dealer cards:[card] ?seat ?indices:[index] ?up_indices:[index]
 CardExchanged seat player:id fee:stake discard:card drawn:card forfeited:[kind] decided_by:player|operator
@@ -183,7 +183,7 @@ RuleSet id title:prose source:prose currencies:[code] ?max_ante:units seating:Se
 Seating seats:seat hands_per_player:seat shared_player_hand:bool
 Deal pattern:round_robin|block player_cards:up|down dealer_up_indices:[index]
 Play raise_multiple:seat decision_order:any|seat on_timeout:fold|void reveal_if_all_fold:bool
- show_hands:all|called|jackpot_when_not_qualified settlement_order:seat
+ show_hands:all|called|jackpot_when_not_qualified settlement_order:(seat)
 Cap scope:raise_per_hand|aggregate ?amount:units
 SideBet kind stake:free|table|[0-9.]+ basis:to_1|for_1 survives_fold:bool needs_dealer_to_qualify:bool
  pays:{odds} awards:{Award}
@@ -196,8 +196,9 @@ SHAPES: Final = {
 }
 KINDS: Final[dict[str, Any]] = {
     "bool": bool, "object": dict, "prose": str,
-    "amount": (0, 9 * 10**15), "exponent": (0, 4), "index": (0, 51), "odds": (1, 100_000),
-    "percent": (1, 100), "position": (1, INTEGER_MAX), "schema": (1, 1), "seat": (1, 5000), "stake": (1, 10**12),
+    "amount": (0, 9 * 10**15), "exponent": (0, 4), "index": (0, 51), "odds": (1, 10**5),
+    "percent": (1, 100), "position": (1, INTEGER_MAX), "schema": (1, 1), "seat": (1, 5000),
+    "stake": (1, 10**12),
     "card": f"[{RANKS}][cdhs]", "code": "[A-Z]{3}", "deck_seed": "[0-9a-f]{96}", "id": "[A-Za-z0-9._-]{1,64}",
     "exact": r"(0|[1-9][0-9]{0,15})(\.[0-9]{0,3}[1-9])?", "kind": "jackpot|five_plus_one|bonus",
     "recorded_at": r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z",
@@ -447,9 +448,10 @@ def check_stakes(case: Case) -> None:
         if stake != "free":
             low = high = table["bonus_stake"] if stake == "table" else minor(case, stake)
         case.within(step, event, low, amount, high)
-        share = exact(pot["contribution"]) * amount if pot and kind == "jackpot" else None
-        given = None if share is None else texts(share=share)["share"]
-        case.fields("stakes.contributions", event, contribution=given)
+        pays = pot if kind == "jackpot" else None
+        share = texts(share=exact(pays["contribution"]) * amount)["share"] if pays else None
+        fields = {"contribution": share, "jackpot_id": pays["id"] if pays else None}
+        case.fields("stakes.contributions", event, **fields)
 
 
 def stakes(case: Case, seat: Seat) -> dict[str, int]:
@@ -505,7 +507,7 @@ def check_cards(case: Case) -> None:
     )  # its five name them too
     for card, times in Counter(card for event, _, card in cards if event is not again).items():
         case.check("cards.unique", card, 1, times)
-    end = case.once.get("RoundClosed") or case.once["RoundVoided"]
+    end = case.once["RoundVoided" if "RoundVoided" in case.once else "RoundClosed"]
     has = [name in {**opened, **end} for name in ("deck_commitment", "deck_algorithm", "rng", "deck_seed")]
     if not rng or has != [True] * len(has):
         case.notes["cards.committed"] = "no commitment: a physical table dealt"
