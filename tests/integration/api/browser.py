@@ -1,4 +1,4 @@
-"""A browser without JavaScript, as far as the front page needs one: it parses HTML, follows forms and redirects."""
+"""A browser without JavaScript, as far as the page needs one: it parses HTML and fills in forms."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Form:
         return any(f.name == name for f in self.fields)
 
     def sent(self, button: str, **filled: str | None) -> dict[str, str]:
-        """Return what the browser sends when `button` (its value) is pressed and `filled` was typed or ticked."""
+        """Return what is sent when the button of value `button` is pressed and `filled` was typed."""
         data: dict[str, str] = {}
         for each in self.fields:
             name = each.name.replace("-", "_")
