@@ -33,6 +33,8 @@ All others (a lock not had in time, a full disk, a server going down or turned r
 server, and are treated like a lost connection.
 """
 
+_LOCK_NOT_AVAILABLE: Final = "55P03"
+
 STATEMENT_SECONDS_MAX: Final = 20
 """How long a statement may run, and how long the server lets a transaction wait for our next word."""
 
@@ -85,8 +87,8 @@ class PostgresStore:
         was_connected = self._line is not None
         try:
             results = self._trip(calls)
-        except StoreLost:
-            if not was_connected:
+        except StoreLost as error:
+            if not was_connected or getattr(error.__cause__, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
                 raise
             results = self._trip(calls)
         answer = rows.answer(dict(zip((name for name, _ in calls), results, strict=True)))

@@ -46,7 +46,8 @@ _READING: Final = {
         ORDER BY position""",
     "wallets_by_player_id": "SELECT {wallet} FROM {schema}.wallets WHERE player_id = ANY ($1::text[])",
     "wallets_by_player": """
-        SELECT {wallet} FROM {schema}.wallets WHERE player = ANY ($1::text[]) OR player_id = ANY ($2::text[])""",
+        SELECT {wallet} FROM {schema}.wallets
+        WHERE player = ANY ($1::text[]) OR player_id = ANY ($2::text[])""",
     "later_events": """
         SELECT e.stream, e.data
         FROM unnest($1::text[], $2::integer[]) AS known (stream, version)

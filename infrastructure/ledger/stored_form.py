@@ -2,8 +2,8 @@
 
 An event is the RFC 8785 canonical JSON of ``{data, meta, position, recorded_at, salt, stream, type,
 version}``. It can never change, so what does not round-trip is refused before it is written: floats, nulls,
-integers beyond ±(2**53 - 1), text that is not NFC or holds control characters or lone surrogates, anything over
-`EVENT_BYTES_MAX`.
+integers beyond ±(2**53 - 1), text that is not NFC or holds control characters or lone surrogates, anything
+over `EVENT_BYTES_MAX`.
 
 For these restricted values orjson with sorted keys writes exactly the RFC 8785 bytes, some seventy times
 faster than the reference implementation (a test compares the two): it escapes what JCS escapes, numbers are
