@@ -102,7 +102,7 @@ def players_touched(round_: Round, commands: Iterable[c.Command], settle_seats_m
             decisions += 1
         else:
             ending += 1
-    if decisions >= round_.undecided:
+    if decisions and decisions >= round_.undecided:
         ending += 1
     order = round_.order or sorted(round_.seats)
     done = round_.refunded if round_.phase == "voided" else round_.settled

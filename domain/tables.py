@@ -6,6 +6,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from domain import events as ev
+from domain.betting import HEADROOM
 from domain.commands import (
     ActivateRuleset,
     CloseTable,
@@ -17,23 +18,23 @@ from domain.commands import (
     ReopenTable,
 )
 from domain.jackpots import Jackpot, parameters_document, parameters_sha256
-from domain.money import AMOUNT_MAX, EXACT, exact_text, floor_minor, parse_share
+from domain.money import AMOUNT_MAX, exact_text, floor_minor, parse_share
 from domain.rejections import Rejection
-from domain.rules import RulesError
-from domain.rulesets.schema import RuleSet, ruleset_sha256
+from domain.rules import Rules, RulesError
+from domain.rulesets.schema import RuleSet, RulesetError, ruleset_sha256
 from domain.wallets import require_currency
 from domain.work import PublishedRuleset, Table, Work
-
-PAYS_MAX: Final = 10**15
-"""The most one seat of a round can win, minor units: what wallets keep free."""
 
 
 def publish_ruleset(command: PublishRuleset, work: Work) -> dict[str, Any]:
     """Publish a rule set as its next version.
 
-    Unchanged content changes nothing. Publishing activates nothing (G7).
+    Unchanged content changes nothing. Publishing activates nothing (G7). Rejects with validation_failed.
     """
-    ruleset = RuleSet.from_document(command.document)
+    try:
+        ruleset = RuleSet.from_document(command.document)
+    except RulesetError as error:
+        raise Rejection("validation_failed", f"The rule set is refused: {error}.") from None
     document = ruleset.document()
     sha256 = ruleset_sha256(document)
     versions = work.rulesets.setdefault(ruleset.id, {})
@@ -309,15 +310,22 @@ def _check_rules(work: Work, table: Table, ref: ev.RulesetRef) -> None:
         rules = work.rules(ref, table.currency, table.parameters, has_jackpot=table.jackpot_id is not None)
     except RulesError as error:
         raise Rejection("validation_failed", f"The table does not fit the house: {error}.") from None
-    limits = table.parameters
-    raised = limits.max_ante * rules.raise_multiple
-    odds = [max(bet.pays.values()) for bet in rules.side_bets.values() if bet.pays]
-    wins = [raised * max(rules.raise_pays.values()), *(limits.max_side_bet * most for most in odds)]
-    # A jackpot pays what its meter holds, which its own bounds limit.
-    if raised > AMOUNT_MAX or max(wins) * rules.hands_per_player > PAYS_MAX // EXACT * EXACT:
+    if _most_won(rules, table.parameters) > HEADROOM:
         raise Rejection(
             "amount_out_of_range", "The limits are too high: a round could win more than a wallet can hold."
         )
+
+
+def _most_won(rules: Rules, limits: ev.TableParameters) -> int:
+    """The most a player can win in one round, but for a jackpot, whose meter has bounds of its own."""
+    won = limits.max_ante * rules.raise_multiple * max(rules.raise_pays.values())
+    if rules.raise_win_cap is not None:
+        won = min(won, rules.raise_win_cap)
+    won += limits.max_ante
+    for bet in rules.side_bets.values():
+        won += (bet.stake or limits.max_side_bet) * max(bet.pays.values(), default=0)
+        won += max((award.fixed or 0 for award in bet.awards.values()), default=0)
+    return won * rules.hands_per_player
 
 
 def _touch(work: Work, table: Table) -> None:
