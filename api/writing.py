@@ -67,7 +67,9 @@ class WriteRoute(APIRoute):
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().__init__(path, endpoint, **options)
-        self.app = _Write(self, endpoint)
+        write = _Write(self, endpoint)
+        self.body_type = write.body
+        self.app = write
 
 
 class _Write:
@@ -76,7 +78,7 @@ class _Write:
     def __init__(self, route: APIRoute, endpoint: Callable[..., Command | WithNote]) -> None:
         hints = typing.get_type_hints(endpoint)
         self._endpoint = endpoint
-        self._body: type[BaseModel] = hints["body"]
+        self.body: type[BaseModel] = hints["body"]
         self._parameters: Sequence[str] = [name for name in hints if name in NOT_FOUND]
         self._scopes = frozenset(
             s for dependency in route.dependencies for s in getattr(dependency, "scopes", ()) or ()
@@ -111,7 +113,7 @@ class _Write:
         token.require(self._scopes)
         id_ = command_id(token.client_id, key_of(key_header))
         value = json_body.parse(await json_body.read_body(receive))
-        body = json_body.validate(self._body, value)
+        body = json_body.validate(self.body, value)
         parameters = {name: _known_id(name, scope["path_params"][name]) for name in self._parameters}
         command = self._endpoint(**parameters, body=body)
         note = None

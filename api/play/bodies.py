@@ -53,7 +53,7 @@ class AntesBody(Body):
 
 
 class DealBody(Body):
-    """Nothing for `rng`; a physical table names the cards of each seat, or the shared hand, and the up-cards."""
+    """Nothing for `rng`; a physical table names each seat's cards or the shared hand, and the up-cards."""
 
     seats: Annotated[
         dict[Annotated[str, Field(pattern=r"^[1-9][0-9]{0,4}$")], Cards] | None, Field(max_length=SEATS_MAX)

@@ -6,6 +6,7 @@ import functools
 import itertools
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,11 @@ from api.app import create_app
 from api.composition import Service, compose
 from api.settings import ServiceSettings
 from api.tokens import mint
+from domain.commands import Deposit, OpenPlayer
+from infrastructure import ids
 from infrastructure.bootstrap import prepare
 from infrastructure.clock import system_clock
+from infrastructure.ledger.submission import ACCEPTED, own_submission
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +59,16 @@ class Api:
     schema: str
     _keys: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
+    @staticmethod
+    def seat(number: int, player_id: str, ante: int = 1000, **more: Any) -> dict[str, Any]:
+        """Return one seat's stakes."""
+        return {"seat": number, "player_id": player_id, "ante": ante, **more}
+
+    @staticmethod
+    def done(response: httpx.Response) -> Any:
+        """Return what a request that went well answered."""
+        return done(response)
+
     def token(self, scope: str = ALL_SCOPES, client_id: str = "tests", **options: Any) -> str:
         """Return a token."""
         key = self.service.tokens._key
@@ -87,6 +101,22 @@ class Api:
                 )
             )
 
+    def crowd(self, count: int, funds: int) -> list[str]:
+        """Open and fund many players at once, past HTTP; return their ids."""
+        names = [f"crowd-{number}" for number in range(1, count + 1)]
+
+        def add(name: str) -> None:
+            for command in (
+                OpenPlayer(name, ids.pseudonym(), "USD"),
+                Deposit(name, funds, "d", ids.transaction_id()),
+            ):
+                result = self.service.writer.call(own_submission(command, f"{type(command).__name__}:{name}"))
+                assert result.outcome == ACCEPTED
+
+        with ThreadPoolExecutor(64) as pool:
+            list(pool.map(add, names))
+        return names
+
     def table(self, table_id: str, ruleset: str = "us-casino", **more: Any) -> None:
         """Open a table that takes antes of 100 to 100 000."""
         body = {
@@ -118,6 +148,42 @@ class Api:
                 )
                 for table in TABLES
             }
+
+    def jackpot(self, jackpot_id: str, reset: int = 1_000_000, currency: str = "USD", **more: Any) -> None:
+        """Open a jackpot that takes 70 % of each side bet."""
+        body = {
+            "jackpot_id": jackpot_id,
+            "currency": currency,
+            "reset": reset,
+            "contribution": "0.70",
+            **more,
+        }
+        done(self.post("/v1/jackpots", body))
+
+    def open(self, table_id: str, *seats: dict[str, Any], deal: bool = False) -> dict[str, Any]:
+        """Open a round and return it."""
+        return done(self.post("/v1/rounds", {"table_id": table_id, "seats": list(seats), "deal": deal}))
+
+    def scanned(self, table_id: str, cards: dict[str, str], up: str, *seats: dict[str, Any]) -> str:
+        """Open a round at a physical table, deal the cards named by seat, and return its id."""
+        round_id = self.open(table_id, *seats)["round_id"]
+        hands = {seat: text.split() for seat, text in cards.items()}
+        done(self.post(f"/v1/rounds/{round_id}/deal", {"seats": hands, "dealer_up": up.split()}))
+        return round_id
+
+    def decide(self, round_id: str, seat: int, action: str, **more: Any) -> dict[str, Any]:
+        """Send a seat's decision and return the round."""
+        return done(self.post(f"/v1/rounds/{round_id}/decisions", {"seat": seat, "action": action, **more}))
+
+    def refused(self, code: str, status: int, response: httpx.Response) -> dict[str, Any]:
+        """Check that a request failed with a problem, and return it."""
+        assert response.headers["content-type"] == "application/problem+json", response.text
+        problem: dict[str, Any] = response.json()
+        assert (problem["code"], response.status_code, problem["status"]) == (code, status, status), problem
+        assert problem["title"]
+        assert problem["detail"]
+        assert problem["type"].endswith(code)
+        return problem
 
 
 def done(response: httpx.Response) -> Any:

@@ -1,0 +1,166 @@
+"""What the ledger does by itself: time-outs, left-over settlements, projections."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from domain.commands import TimeOutRound
+from infrastructure.jobs import Jobs, lock_number
+from infrastructure.ledger.submission import CommandFailed, Result, own_submission
+from infrastructure.projections import player_rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Api
+
+
+@pytest.fixture(scope="module")
+def stage(api: Api) -> Api:
+    """Yield a service with tables whose clock runs."""
+    api.table("clock", parameters={"decision_seconds": 20})
+    api.table("no-clock")
+    api.table("live", "evolution-live", parameters={"decision_seconds": 20})
+    api.player("anna")
+    api.player("bob")
+    return api
+
+
+def eventually(check: Callable[[], Any]) -> Any:
+    """Return the first true answer; fail where there is none in ten seconds."""
+    end = time.monotonic() + 10
+    while not (found := check()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+    return found
+
+
+def read(api: Api, round_id: str) -> dict[str, Any]:
+    """Read a round."""
+    return dict(api.done(api.get(f"/v1/rounds/{round_id}")))
+
+
+def test_a_seat_that_does_not_decide_folds_when_its_time_is_up(stage: Api) -> None:
+    """By the house's rule the seat folds, marked as the clock's decision, and the round is settled."""
+    round_id = stage.open("clock", stage.seat(1, "anna"), stage.seat(2, "bob"), deal=True)["round_id"]
+    stage.decide(round_id, 2, "raise")
+    stage.clock.ahead_us += 19_000_000
+    time.sleep(0.6)  # two turns of the jobs, in which nothing may happen
+    assert read(stage, round_id)["phase"] == "dealt"
+    stage.clock.ahead_us += 2_000_000
+    closed = eventually(lambda: (r := read(stage, round_id))["phase"] == "closed" and r)
+    decided = [(seat["decision"], seat["decided_by"]) for seat in closed["seats"]]
+    assert decided == [("fold", "timeout"), ("raise", "player")]
+    assert stage.get(f"/v1/rounds/{round_id}/replay").json()["verdict"] == "pass"
+
+
+def test_a_round_without_a_clock_waits(stage: Api) -> None:
+    """Where the table has no time-out a dealt round stays as it is."""
+    round_id = stage.open("no-clock", stage.seat(1, "bob"), deal=True)["round_id"]
+    stage.clock.ahead_us += 7 * 86_400_000_000
+    other = stage.open("clock", stage.seat(1, "anna"), deal=True)["round_id"]
+    stage.clock.ahead_us += 30_000_000
+    eventually(lambda: read(stage, other)["phase"] == "closed")
+    assert read(stage, round_id)["phase"] == "dealt"
+
+
+def test_a_round_that_nobody_stakes_on_expires(stage: Api) -> None:
+    """Its seed is revealed, and it is counted as expired."""
+    round_id = stage.open("no-clock")["round_id"]
+    stage.clock.ahead_us += 901_000_000
+    voided = eventually(lambda: (r := read(stage, round_id))["phase"] == "voided" and r)
+    assert voided["void_cause"] == "expired"
+    assert voided["deck_seed"]
+    assert stage.get(f"/v1/rounds/{round_id}/replay").json()["verdict"] == "pass"
+
+
+def test_a_shared_round_of_more_seats_than_a_command_takes_is_timed_out_whole(stage: Api) -> None:
+    """1 100 undecided seats fold in several commands, and are settled in several more."""
+    round_id = stage.open("live")["round_id"]
+    seats = [stage.seat(number, name, 100) for number, name in enumerate(stage.crowd(1_100, 100), 1)]
+    for start in range(0, len(seats), 500):
+        stage.done(stage.post(f"/v1/rounds/{round_id}/antes", {"seats": seats[start : start + 500]}))
+    stage.done(stage.post(f"/v1/rounds/{round_id}/deal"))
+    stage.clock.ahead_us += 21_000_000
+    closed = eventually(lambda: (r := read(stage, round_id))["phase"] == "closed" and r)
+    assert closed["totals"]["folded"] == 1_100
+    assert closed["totals"]["settled"] == 1_100
+
+
+def test_only_one_process_acts_and_another_takes_over(stage: Api) -> None:
+    """While one holds the lock a second one waits; when the first has ended the second acts."""
+    service = stage.service
+    dsn = service.settings.dsn
+    second = Jobs(dsn, stage.schema, service.writer.call, stage.clock)
+    eventually(lambda: service.jobs.acting)
+    second.start()
+    time.sleep(0.6)
+    assert not second.acting
+    with psycopg.connect(stage.admin_dsn, autocommit=True) as connection:
+        connection.execute(
+            """SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
+            AND (classid::bigint << 32) + objid::bigint = %s AND granted""",
+            [lock_number(stage.schema)],
+        )
+    eventually(lambda: second.acting)
+    assert not service.jobs.acting
+    second.stop()
+    eventually(lambda: service.jobs.acting)
+
+
+def test_a_time_out_that_fails_does_not_stop_the_others(stage: Api) -> None:
+    """A command that fails is tried again in the next turn, and the rest of the turn is done."""
+    first, second = (
+        stage.open("clock", stage.seat(1, who), deal=True)["round_id"] for who in ("anna", "bob")
+    )
+    calls: list[Any] = []
+
+    def call(submission: Any) -> Result:
+        calls.append(submission.command)
+        raise CommandFailed
+
+    jobs = Jobs(stage.service.settings.dsn, stage.schema, call, lambda: stage.clock() + 30_000_000)
+    with psycopg.connect(stage.service.settings.dsn, autocommit=True) as connection:
+        jobs.turn(connection)
+        jobs.turn(connection)
+    assert [calls.count(TimeOutRound(round_id)) for round_id in (first, second)] == [2, 2]
+    stage.decide(first, 1, "fold")
+    stage.decide(second, 1, "fold")
+
+
+def test_a_time_out_that_is_not_due_is_rejected(stage: Api) -> None:
+    """The writer's clock decides, whoever asks."""
+    round_id = stage.open("clock", stage.seat(1, "anna"), deal=True)["round_id"]
+    result = stage.service.writer.call(own_submission(TimeOutRound(round_id), "too-early"))
+    assert b"wrong_phase" in result.body
+    stage.decide(round_id, 1, "fold")
+
+
+def test_the_list_of_players_rounds_is_rebuilt_to_what_it_was(stage: Api) -> None:
+    """From position 0, in batches of another size, the projection comes to exactly the same rows (G8)."""
+    query = f"SELECT player, round_id FROM {stage.schema}.player_rounds ORDER BY 1, 2"
+    eventually(lambda: projected(stage))
+    with psycopg.connect(stage.admin_dsn, autocommit=True) as connection:
+        before = connection.execute(query).fetchall()
+        with connection.transaction():
+            # Hold the checkpoint, so that the service's own job waits until the rebuilding is done.
+            connection.execute(f"UPDATE {stage.schema}.projections SET position = 0")
+            connection.execute(f"DELETE FROM {stage.schema}.player_rounds")
+            while player_rounds.project(connection, stage.schema, 777):
+                pass
+            rebuilt = connection.execute(query).fetchall()
+    assert len(before) > 1_000
+    assert rebuilt == before
+
+
+def projected(api: Api) -> bool:
+    """Whether the projection has come to the head."""
+    with psycopg.connect(api.admin_dsn) as connection:
+        (behind,) = connection.execute(
+            f"SELECT h.position - p.position FROM {api.schema}.head h, {api.schema}.projections p"
+        ).fetchone() or (1,)
+    return bool(behind == 0)
