@@ -26,7 +26,7 @@ TOKEN={token}
 post() {{ curl -sS "{address}/v1/rounds$1" -d "$2" -H "Authorization: Bearer $TOKEN" \\
   -H "Content-Type: application/json" -H "Idempotency-Key: $(date +%s)$1"; echo; }}
 SEAT='{{"seat":1,"player_id":"demo","ante":1000,"side_bets":{{"jackpot":100}}}}'
-post "" '{{"table_id":"demo-us-casino","seats":['$SEAT']}}' | tee hand.json
+post "" '{{"table_id":"demo-us-casino","seats":['$SEAT'],"deal":true}}' | tee hand.json
 ROUND=$(python3 -c 'import json; print(json.load(open("hand.json"))["round_id"])')
 post /$ROUND/decisions '{{"seat":1,"action":"raise"}}'
 curl -sS {address}/v1/rounds/$ROUND/evidence -H "Authorization: Bearer $TOKEN" -o hand.json
