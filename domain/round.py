@@ -198,12 +198,12 @@ def _betting_closed(state: Round, event: ev.BettingClosed) -> bool:
 
 
 def _dealt(state: Round, event: ev.Dealt) -> bool:
-    if event.to == "dealer":
-        state.up_cards, state.up_indices = event.cards, event.up_indices or ()
+    if event.seat is not None:
+        state.seats[event.seat].cards = event.cards
     elif event.to == "shared":
         state.shared = event.cards
-    elif event.seat is not None:
-        state.seats[event.seat].cards = event.cards
+    else:
+        state.up_cards, state.up_indices = event.cards, event.up_indices or ()
     return False
 
 

@@ -93,9 +93,9 @@ def settle_seats(work: Work, round_: Round, rules: Rules) -> None:
 def _settle_seat(work: Work, round_: Round, rules: Rules, seat: Seat, dealer: Dealer | None) -> None:
     cards = round_.hand(seat)
     hand = rank_five(cards)
-    award = _award(rules, seat, hand.category, dealer)
-    if award is not None and seat.hit is None:
-        _hit(work, round_, rules, seat, award, dealer)
+    jackpot = round_.opened.jackpot
+    if jackpot is not None and seat.hit is None:
+        _hit(work, round_, rules, seat, jackpot, dealer)
     bonus = best_of_six((*cards, round_.up_cards[0])) if "five_plus_one" in seat.side_bets else None
     played = Played(
         seat.ante,
@@ -139,26 +139,26 @@ def _won_on_raises(round_: Round, seat: Seat) -> int:
     )
 
 
-def _award(rules: Rules, seat: Seat, category: str, dealer: Dealer | None) -> CompiledAward | None:
+def _award(rules: Rules, round_: Round, seat: Seat, dealer: Dealer | None) -> CompiledAward | None:
     """The jackpot award of the seat's final hand, or None.
 
     Only its highest category counts (GLI-19 4.13.7).
     """
-    bet = rules.side_bets.get("jackpot")
-    if bet is None or "jackpot" not in seat.side_bets:
+    if "jackpot" not in seat.side_bets:
         return None
+    bet = rules.side_bets["jackpot"]
     qualified = dealer is not None and dealer.qualified
     if not stands(bet, "jackpot", seat.forfeited, folded=seat.step == "folded", qualified=qualified):
         return None
-    return bet.awards.get(category)
+    return bet.awards.get(rank_five(round_.hand(seat)).category)
 
 
 def _hit(
-    work: Work, round_: Round, rules: Rules, seat: Seat, award: CompiledAward, dealer: Dealer | None
+    work: Work, round_: Round, rules: Rules, seat: Seat, opened: ev.JackpotRef, dealer: Dealer | None
 ) -> None:
-    """Pay the seat's award; at the first hand that wins the meter, pay all of them together (reading 11)."""
-    opened = round_.opened.jackpot
-    if opened is None:
+    """Pay what the seat has won; the first that wins the meter shares it with all others (reading 11)."""
+    award = _award(rules, round_, seat, dealer)
+    if award is None:
         return
     jackpot = work.jackpots[opened.id]
     if award.percent != WHOLE_METER:
@@ -167,10 +167,9 @@ def _hit(
     winners = []
     for number in round_.order:
         other = round_.seats[number]
-        if other.settled is None and other.hit is None:
-            theirs = _award(rules, other, rank_five(round_.hand(other)).category, dealer)
-            if theirs is not None and theirs.percent == WHOLE_METER:
-                winners.append(other)
+        theirs = _award(rules, round_, other, dealer)
+        if theirs is not None and theirs.percent == WHOLE_METER:
+            winners.append(other)
     for other, payment in zip(winners, share_out(jackpot.meter, len(winners), opened.reset), strict=True):
         _pay_hit(work, round_, other, jackpot, payment)
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from domain import events as ev
 from domain.jackpots import Jackpot
 from domain.money import EXACT
-from domain.postings import CASHIER, HOUSE, JACKPOT, ON_GAME, WALLET, legs
+from domain.postings import JACKPOT, ON_GAME, WALLET, legs
 from domain.rejections import Rejection
 from domain.round import Round, evolve
 from domain.rules import Rules, compile_rules
@@ -256,7 +256,7 @@ class Work:
             jackpot.meter += amount
             jackpot.moved_at = self.position
             self.touched_jackpots.add(owner)
-        elif account in (HOUSE, CASHIER):
+        else:
             kind, _, name = self.emitted[-1].stream.partition("-")
             source = (
                 self.rounds[name].opened
@@ -265,7 +265,7 @@ class Work:
                 if kind == "wallet"
                 else self.jackpots[name]
             )
-            # Test accounts have their own house and cashier, so that no report has to take them out again.
+            # The house or the cashier. Test accounts have their own, so that no report has to take them out again.
             key = (f"{account}:{source.account_class}", source.currency)
             self.accounts[key] = self.accounts.get(key, 0) + amount
 

@@ -139,7 +139,7 @@ def test_the_five_plus_one_looks_at_its_own_hand(plain: Rules) -> None:
 @pytest.mark.parametrize("survives", [True, False])
 @pytest.mark.parametrize("needs", [True, False])
 def test_conditions_of_side_bets(
-    plain: Rules, kind: str, outcome: str, *, survives: bool, needs: bool
+    plain: Rules, kind: SideBetKind, outcome: str, *, survives: bool, needs: bool
 ) -> None:
     """A house may let a fold, or a dealer who fails, take a side bet."""
     bet = side_bet(kind, survives_fold=survives, needs_dealer_to_qualify=needs)
