@@ -14,28 +14,30 @@ _PAIRS: Final = tuple(high + low for high in ALPHABET for low in ALPHABET)
 _PAIR_BITS: Final = 10
 _PAIR_MASK: Final = (1 << _PAIR_BITS) - 1
 
-_RANDOM_BITS: Final = 80
-_TIME_BITS: Final = 48
-_ROUND_ID_CHARACTERS: Final = 26
-_RANDOM_CHARACTERS: Final = 20
+_RANDOM_BITS: Final = 35
+_TIME_BITS: Final = 55
+_ROUND_ID_CHARACTERS: Final = 18
+_RANDOM_CHARACTERS: Final = 16
 
 
 def round_id(now_us: int) -> str:
-    """Return a new round's id: 26 characters, the form of a ULID.
+    """Return a new round's id: 18 characters.
 
-    The first ten are the time in milliseconds, the other sixteen 80 random bits, which nobody guesses.
+    The first eleven are the time in microseconds, the other seven 35 random bits, so that processes that open
+    rounds at one instant do not meet. It stands in every event of its round three times over (in the bytes,
+    beside them, in an index), which is why it is no longer than that. It is no secret.
     """
-    milliseconds = (now_us // 1_000) & ((1 << _TIME_BITS) - 1)
-    return _text(milliseconds << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS), _ROUND_ID_CHARACTERS)
+    microseconds = now_us & ((1 << _TIME_BITS) - 1)
+    return _text(microseconds << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS), _ROUND_ID_CHARACTERS)
 
 
 def pseudonym() -> str:
-    """Return a new player's pseudonym: ``p`` and 100 random bits in 20 characters."""
+    """Return a new player's pseudonym: ``p`` and 80 random bits in 16 characters."""
     return "p" + _text(secrets.randbits(5 * _RANDOM_CHARACTERS), _RANDOM_CHARACTERS)
 
 
 def transaction_id() -> str:
-    """Return a new cashier's transaction id: ``t`` and 100 random bits in 20 characters."""
+    """Return a new cashier's transaction id: ``t`` and 80 random bits in 16 characters."""
     return "t" + _text(secrets.randbits(5 * _RANDOM_CHARACTERS), _RANDOM_CHARACTERS)
 
 
