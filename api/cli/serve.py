@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 
     from api.cli.data_directory import DataDirectory
 
+CREDENTIALS = ("password", "passfile")
 CLIENT = "operator"
 TICK_S = 0.2
 WORKERS_MAX = 32
+PORT_MAX = 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,8 @@ def parse(arguments: list[str] | None) -> Options:
         parser.error("--init-db prepares the database that DATABASE_URL names, and there is no DATABASE_URL")
     if not 1 <= chosen.workers <= WORKERS_MAX:
         parser.error(f"--workers must be between 1 and {WORKERS_MAX}")
+    if not 0 <= chosen.port <= PORT_MAX:
+        parser.error(f"--port must be between 0 (any that is free) and {PORT_MAX}")
     return Options(
         host=chosen.host,
         port=chosen.port,
@@ -124,7 +128,7 @@ def initialise(options: Options) -> None:
     url = options.database_url or ""
     passwords = load_passwords(options.directory.keys)
     logins = prepare(url, passwords=passwords)
-    login = conninfo_to_dict(logins.app) | {"password": None}
+    login = conninfo_to_dict(logins.app) | dict.fromkeys(CREDENTIALS)
     say(f"The database is ready. Serve it with DATABASE_URL='{make_conninfo('', **login)}'")
     say(f"and --keys {options.directory.keys}: the login's password is in app.password there.")
 
@@ -165,8 +169,8 @@ def bring_up(options: Options, stack: contextlib.ExitStack) -> tuple[EmbeddedPos
 
 
 def with_password(url: str, keys: Path) -> str:
-    """Return how to log in: the URL as it is, or with the kept password where it has none."""
-    if conninfo_to_dict(url).get("password") or os.environ.get("PGPASSWORD"):
+    """Return how to log in: the URL as it is, or with the kept password where it brings none."""
+    if not conninfo_to_dict(url).keys().isdisjoint(CREDENTIALS) or os.environ.get("PGPASSWORD"):
         return url
     return make_conninfo(url, password=load_passwords(keys)["app"])
 
