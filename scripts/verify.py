@@ -378,9 +378,7 @@ def check_order(case: Case) -> None:
         ok = ok and (event.name not in filed or not event.type)
         if event.type in ("CardExchanged", "Folded", "Raised"):
             ok = ok and not filed.keys() & {"Folded", "Raised"}
-        case.check(
-            "order.seats", event, "once, at a seat with an ante and no decision yet", event.name, ok=ok
-        )
+        case.check("order.seats", event, "once, at a seat with an ante, undecided", event.name, ok=ok)
         filed[event.name] = event
         if event.type == "SideBetPlaced":
             case.check("order.seats", f"{event}: with the ante of", event["seat"], earlier.get("seat"))
@@ -393,12 +391,7 @@ def check_order(case: Case) -> None:
 def check_seats(case: Case) -> None:
     """Check who sits where and whose turn it was, and that nothing is missing."""
     once, rules, only, step = case.once, case.file["ruleset"], case.file["player"], "order.seats"
-    seating, play, voided, dealt = (
-        rules["seating"],
-        rules["play"],
-        "RoundVoided" in once,
-        "Dealt_dealer" in once,
-    )
+    seating, play, dealt = rules["seating"], rules["play"], "Dealt_dealer" in once
     players = Counter(seat["AntePlaced"]["player"] for seat in case.seats.values())
     case.check(step, "players", [only] if only else [*players], [*players])
     for player, count in players.items():
@@ -410,16 +403,19 @@ def check_seats(case: Case) -> None:
         case.check(step, event, "no time-out", "timeout", ok=timed or event["decided_by"] != "timeout")
     for event in case.of("BettingClosed"):
         unseen = sum(not earlier.type for earlier in case.events[: event.version])
-        case.within(step, event, len(players) and len(case.seats), event["seats"], len(case.seats) + unseen)
+        case.within(step, event, len(case.seats), event["seats"], len(case.seats) + unseen)
     own = dealt and not seating["shared_player_hand"]
     case.check(step, "a shared hand", dealt and not own, "Dealt_shared" in once)
     for number, seat in case.seats.items():
         case.within(step, "seat", 1, number, seating["seats"])
-        needed = {"StakeRefunded"} if voided else {"Settled", "Folded" if "Folded" in seat else "Raised"}
+        needed = {"Settled", "Folded" if "Folded" in seat else "Raised"}
+        needed = {"StakeRefunded"} if "RoundVoided" in once else needed
         needed |= {"Dealt_seat"} if own else set()
         case.check(step, f"seat {number}", sorted(needed), sorted(seat), ok=needed <= seat.keys())
     revealed = play["reveal_if_all_fold"] or any("Raised" in seat for seat in case.seats.values())
-    if not voided and (revealed or only is None):  # another player's raise is not seen in one player's file
+    if "RoundClosed" in once and (
+        revealed or only is None
+    ):  # another player's raise is not seen in one player's file
         case.check(step, "the dealer's hand revealed", revealed, "DealerQualified" in once)
 
 
@@ -429,22 +425,19 @@ def check_seats(case: Case) -> None:
 def check_stakes(case: Case) -> None:
     """Check every amount that was staked, and the jackpot's share of it."""
     rules, table, step = case.file["ruleset"], case.events[0]["parameters"], "stakes.amounts"
-    multiples = {"Raised": ("amount", rules["play"]["raise_multiple"])}
-    multiples["CardExchanged"] = (
-        "fee",
-        rules.get("exchange", {"fee_antes": 0})["fee_antes"],
-    )  # 0: not offered
+    fee_antes = rules["exchange"]["fee_antes"] if "exchange" in rules else 0  # which no fee is: not offered
     for seat in case.seats.values():
         ante, high = seat["AntePlaced"]["amount"], table["max_ante"]
         high = min(high, minor(case, rules["max_ante"])) if "max_ante" in rules else high
         case.within(step, seat["AntePlaced"], table["min_ante"], ante, high)
-        for name, (field, multiple) in multiples.items():
-            if name in seat:
-                case.fields(step, seat[name], **{field: ante * multiple})
+        if "Raised" in seat:
+            case.fields(step, seat["Raised"], amount=ante * rules["play"]["raise_multiple"])
+        if "CardExchanged" in seat:
+            case.fields(step, seat["CardExchanged"], fee=ante * fee_antes)
     offered, pot = {bet["kind"]: bet["stake"] for bet in rules["side_bets"]}, case.events[0].get("jackpot")
     for event in case.of("SideBetPlaced"):
         kind, amount, low, high = event["bet"], event["amount"], table["min_side_bet"], table["max_side_bet"]
-        stake = offered.get(kind, "0") if pot or kind != "jackpot" else "0"  # 0: not offered
+        stake = offered.get(kind, "0") if pot or kind != "jackpot" else "0"  # which no stake is: not offered
         if stake != "free":
             low = high = table["bonus_stake"] if stake == "table" else minor(case, stake)
         case.within(step, event, low, amount, high)
@@ -502,10 +495,9 @@ def check_cards(case: Case) -> None:
     """Check dealing and exchanges, then the commitment, then every card against the deck of the seed."""
     opened, rng = case.events[0], case.events[0]["deal_source"] == "rng"
     cards = [*check_dealing(case, rng=rng), *check_exchanges(case, rng=rng)]
-    again = (
-        case.once.get("Dealt_dealer") if "DealerQualified" in case.once else None
-    )  # its five name them too
-    for card, times in Counter(card for event, _, card in cards if event is not again).items():
+    again = case.once.get("Dealt_dealer") if "DealerQualified" in case.once else None
+    seen = Counter(card for event, _, card in cards if event is not again)  # the dealer's five name them too
+    for card, times in seen.items():
         case.check("cards.unique", card, 1, times)
     end = case.once["RoundVoided" if "RoundVoided" in case.once else "RoundClosed"]
     has = [name in {**opened, **end} for name in ("deck_commitment", "deck_algorithm", "rng", "deck_seed")]
@@ -527,10 +519,10 @@ def check_cards(case: Case) -> None:
 
 def check_deck(case: Case, deck: list[str], cards: list[Drawn]) -> None:
     """Compare every card with the deck; say whether the commitment came before the stakes or beside one."""
-    antes = case.of("AntePlaced")
-    together = [event for event in antes if event.command == case.events[0].command]
+    antes, opening, together = case.of("AntePlaced"), case.events[0].command, False
     for event in antes:
-        ok = event not in together or "client_seed" not in event
+        together = together or event.command == opening
+        ok = event.command != opening or "client_seed" not in event
         case.check("cards.committed", event, "no client seed before the commitment", "one", ok=ok)
     case.notes["cards.committed"] = "same_command" if together else "before_stake" if antes else "no stake"
     wrong = sum(deck[place : place + 1] != [card] for _, place, card in cards)
@@ -579,9 +571,7 @@ def check_exchanges(case: Case, *, rng: bool) -> Iterator[Drawn]:
         ok = event["drawn"] in hand_of(case, seat)
         case.check(step, f"{event}: discard", "a card of the hand", event["discard"], ok=ok)
         if case.file["player"] is not None and (event.get("burn_index", 0) - burn) % 2 == 0:
-            burn = max(
-                burn, event.get("burn_index", 0)
-            )  # other players, not seen here, may have bought before
+            burn = max(burn, event.get("burn_index", 0))  # others, not seen here, may have bought before
         case.fields(step, event, burn_index=burn if rng else None, drawn_index=burn + 1 if rng else None)
         yield event, burn + 1, event["drawn"]
         burn += 2
@@ -676,11 +666,8 @@ def check_result(case: Case) -> None:
     for event in case.of("DealerQualified"):
         case.fields("result.dealer", event, category=category(event["cards"]), qualified=plays)
     if limit:
-        cap = (
-            minor(case, limit["amount"])
-            if "amount" in limit
-            else case.events[0]["parameters"]["raise_win_cap"]
-        )
+        table = case.events[0]["parameters"]
+        cap = minor(case, limit["amount"]) if "amount" in limit else table["raise_win_cap"]
     for event in case.of("Settled"):
         seat, player = case.seats[event["seat"]], event["player"]
         jackpot_only = policy == "jackpot_when_not_qualified" and not plays
@@ -743,8 +730,8 @@ def check_meter(case: Case) -> None:
         if "previous_position" not in event:
             continue
         still = earlier.get("from_meter") == "0" and "restart" not in earlier  # the house alone paid
-        since = earlier["previous_position"] if still else earlier.position if earlier in moves else 1
-        certain = everybody and earlier in moves and adjacent(earlier, event)
+        since = earlier["previous_position"] if still else earlier.position if "seat" in earlier else 1
+        certain = everybody and "seat" in earlier and adjacent(earlier, event)
         previous, last = event["previous_position"], earlier.position if certain else event.position - 1
         case.within(step, f"{event}: previous_position", since, previous, last)
         if "order" in earlier and "order" in event:
@@ -839,21 +826,15 @@ def examine(raw: bytes) -> Case:
     case = Case()
     try:
         case.file = load(raw)
-        for check in (
-            check_form,
-            check_rules,
-            check_places,
-            check_order,
-            check_seats,
-            check_stakes,
-            check_rest,
-        ):
+        first = (check_form, check_rules, check_places, check_order, check_seats, check_stakes)
+        for check in (*first, check_rest):
             if case.verdict() == "verified":
                 check(case)
     except Unusable as reason:
         case.unusable = str(reason)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as fault:
-        case.unusable = f"not readable as evidence ({type(fault).__name__})"
+        if case.verdict() == "verified":  # otherwise it is refuted already, and this is what follows from it
+            case.unusable = f"not readable as evidence ({type(fault).__name__})"
     return case
 
 
@@ -877,7 +858,7 @@ def report(case: Case) -> dict[str, Any]:
     found: dict[str, Any] = {"verdict": case.verdict(), "reason": case.unusable, "checks": {}}
     for step, says in STEPS.items():
         faults = [
-            {"where": where, "expected": must, "found": there} for where, must, there in case.faults[step]
+            dict(zip(("where", "expected", "found"), fault, strict=True)) for fault in case.faults[step]
         ]
         check = {"result": case.result(step), "says": says, "compared": case.compared[step], "faults": faults}
         found["checks"][step] = check | {"note": case.notes.get(step, "")}
@@ -903,9 +884,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
 
 def main(arguments: list[str]) -> int:
     """Check the file that the command line names, print the report, return the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="verify.py", description="Check the evidence of one finished round."
-    )
+    parser = argparse.ArgumentParser("verify.py", description="Check the evidence of one finished round.")
     parser.add_argument("file", metavar="FILE", type=Path, help="from /v1/rounds/{id}/evidence")
     parser.add_argument("--json", action="store_true", help="print the report for machines")
     parser.add_argument("--quiet", action="store_true", help="print the verdict only")
