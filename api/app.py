@@ -80,7 +80,9 @@ def create_app(
         finally:
             await service.stop()
 
-    app: FastAPI = FastAPIOffline(title=TITLE, version=VERSION, description=DESCRIPTION, lifespan=lifespan)
+    app: FastAPI = FastAPIOffline(
+        title=TITLE, version=VERSION, description=DESCRIPTION, lifespan=lifespan, redirect_slashes=False
+    )
     # The routers' own routes, not copies with another handler, which `include_router` would make.
     app.router.routes[:0] = [route for router in ROUTERS for route in router.routes]
     app.add_middleware(Guard)
