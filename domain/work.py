@@ -265,7 +265,7 @@ class Work:
                 if kind == "wallet"
                 else self.jackpots[name]
             )
-            # The house or the cashier. Test accounts have their own, so that no report has to take them out again.
+            # The house or the cashier. Test accounts have their own, so that no report has to take them out.
             key = (f"{account}:{source.account_class}", source.currency)
             self.accounts[key] = self.accounts.get(key, 0) + amount
 
