@@ -84,6 +84,9 @@ def facts(house: House) -> list[str]:
             f"{word(names, 'exchange')}: one card for {fee}, before you decide."
             + (f" The {gone} goes with it." if gone else "")
         )
+    if limits.decision_seconds is not None:
+        then = "the hand folds" if rules.on_timeout == "fold" else "the round is void"
+        lines.append(f"After {limits.decision_seconds} seconds without a decision {then}.")
     return lines
 
 

@@ -40,7 +40,7 @@ _UNPROCESSABLE: Final = 422
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-@router.get("/")
+@router.api_route("/", methods=["GET", "HEAD"])
 async def front(request: Request, house: str | None = None, round: str | None = None) -> Response:  # noqa: A002 - the address says it
     """The page: of a round, or of a house's table."""
     desk = Desk(request)
@@ -140,6 +140,19 @@ async def evidence_file(request: Request, round_id: str) -> Response:
         raise not_here("The round has not ended: it can be downloaded and verified afterwards.")
     headers = {"Content-Disposition": f'attachment; filename="round-{round_id}.json"'}
     return Response(document, headers=headers, media_type="application/json")
+
+
+@router.get("/play/rounds")
+@router.get("/play/deposits")
+async def form_address() -> Response:
+    """Where a form's address is loaded without the form, lead to the page."""
+    return RedirectResponse("/", 303)
+
+
+@router.get("/play/rounds/{round_id}/{_form}")
+async def round_form_address(round_id: str, _form: str) -> Response:
+    """The same for the forms of a round."""
+    return _to_round(round_id) if _ID.fullmatch(round_id) else RedirectResponse("/", 303)
 
 
 async def _desk(request: Request) -> Desk:

@@ -18,6 +18,7 @@ from domain.money import exact_text
 from domain.work import Wallet
 
 KEY_BYTES: Final = 18
+USUAL_ANTES: Final = 5
 LOW_ANTES: Final = 10
 TOP_UP_ANTES: Final = 200
 
@@ -56,7 +57,7 @@ async def table_page(
         on_game=money(wallet.on_game, currency) if wallet is not None and wallet.on_game else "",
         meter=exact(exact_text(jackpot.meter), currency) if jackpot is not None else "",
         error=error,
-        typed=typed or {"ante-1": plain(house.limits.min_ante, currency)},
+        typed=typed or {"ante-1": plain(_usual_ante(house), currency)},
         key=secrets.token_urlsafe(KEY_BYTES),
         side_bets=forms.side_bet_fields(house),
         top_up_words=_top_up_words(house, wallet),
@@ -65,6 +66,11 @@ async def table_page(
         flagged=flagged,
         others=others,
     )
+
+
+def _usual_ante(house: House) -> int:
+    """What the ante's field has when nobody has typed there yet."""
+    return min(house.limits.min_ante * USUAL_ANTES, house.limits.max_ante)
 
 
 def _top_up_words(house: House, wallet: Wallet | None) -> str:

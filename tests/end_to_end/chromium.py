@@ -1,6 +1,6 @@
-"""A real browser with JavaScript off, driven by its debugging protocol: it loads, types, clicks and takes pictures.
+"""A real browser with JavaScript off, driven by its debugging protocol: it loads, types and clicks.
 
-Only the DOM and input domains are used, as a person's hands and eyes would be; nothing is evaluated in the page.
+Only the DOM and input domains are used, as a person's eyes and hands would be; nothing runs in the page.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The front page in a real browser with JavaScript off, against a real service with a PostgreSQL of its own."""
+"""The front page in a real browser with JavaScript off, against a service of its own."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_tab_runs_no_script(tab: Chromium) -> None:
 
 
 def test_a_hand_is_played_by_choosing_typing_and_clicking(tab: Chromium, address: str) -> None:
-    """Choose a house, type an ante, tick the jackpot, deal, raise: the result, the wallet and the seed are there."""
+    """Choose a house, type an ante, tick the jackpot, deal, raise: result, wallet and seed are there."""
     tab.resize(1280)
     tab.load(f"{address}/")
     tab.follow('nav.houses a[href="/?house=us-casino"]')
@@ -116,7 +116,7 @@ def test_a_wrong_amount_is_told_and_put_right(tab: Chromium, address: str) -> No
 
 @pytest.mark.parametrize("house", SHIPPED)
 def test_every_house_fits_a_phone(tab: Chromium, address: str, house: str) -> None:
-    """On a screen of 390 pixels nothing sticks out sideways: before the deal, while deciding, and at the end."""
+    """On a screen of 390 pixels nothing sticks out sideways: before the deal, deciding, at the end."""
     tab.resize(PHONE, 844)
     tab.load(f"{address}/?house={house}")
     assert tab.width() == PHONE

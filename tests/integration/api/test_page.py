@@ -45,6 +45,7 @@ def play_out(browser: Browser, page: Page, action: str = "raise") -> Page:
     """Decide every hand of a round the same way."""
     while any(form.action.endswith("/decisions") for form in page.forms):
         page = browser.press(page, "/decisions", action)
+        assert page.response.status_code == 200, page.text
     return page
 
 

@@ -210,6 +210,18 @@ def test_others_at_the_same_round_are_left_out(demo_api: Api, browser: Browser) 
     assert sum(event.get("withheld", False) for event in evidence["events"]) == 4
 
 
+def test_the_address_of_a_form_leads_to_its_page(browser: Browser) -> None:
+    """Who loads the address of a refused form again, without the form, finds the page it belongs to."""
+    page = deal(browser, "us-casino")
+    for form in ("decisions", "antes", "deal"):
+        response = browser.client.get(f"/play/rounds/{round_id(page)}/{form}")
+        assert response.headers["location"] == f"/?round={round_id(page)}#table"
+    for address in ("/play/rounds", "/play/deposits", "/play/rounds/%20/deal"):
+        assert browser.client.get(address).headers["location"] == "/"
+    assert browser.client.head("/").status_code == 303
+    play_out(browser, page, "fold")
+
+
 def test_a_round_whose_time_ran_out_is_told(demo_api: Api, browser: Browser) -> None:
     """Where the clock decided first, the late press is told so; an unstaked round has ended too."""
     unstaked = browser.press(browser.load("/?house=us-casino"), "/play/rounds", "open")
