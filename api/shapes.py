@@ -109,7 +109,7 @@ Note = Annotated[
 ]
 
 RoundPath = Annotated[
-    str, Path(pattern=ID_PATTERN, description="The round.", examples=["01KB9Q6Y3M8Z0V5T4S2R1P0NXA"])
+    str, Path(pattern=ID_PATTERN, description="The round.", examples=["1K1E6P6HCWMV45MKRW"])
 ]
 PlayerPath = Annotated[str, Path(pattern=ID_PATTERN, description="The player.", examples=["anna"])]
 TablePath = Annotated[str, Path(pattern=ID_PATTERN, description="The table.", examples=["table-1"])]

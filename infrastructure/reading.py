@@ -1,17 +1,19 @@
 """Reading the ledger for those who ask: what is the case now, and what happened.
 
 Wallets, tables, jackpots and rule sets are read as the writer left them in its last transaction. A round is
-folded from its events. All of it goes through one bounded pool of connections, each query by a key.
+folded from its events by the library's repository. Both go through bounded pools, each query by
+a key.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple, cast
 
 import psycopg
+from eventsourcing.application import AggregateNotFoundError
 from psycopg import sql
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
@@ -22,6 +24,8 @@ from domain.rules import Rules, compile_rules
 from domain.rulesets.schema import RuleSet
 from domain.work import PublishedRuleset, Table, Wallet
 from infrastructure.ledger import bookkeeping
+from infrastructure.ledger.reading import PostgresReader
+from infrastructure.ledger.recorder import LedgerApplication
 from infrastructure.ledger.store import JackpotRow, RulesetRow, TableRow, WalletRow
 from infrastructure.ledger.stored_form import decode
 
@@ -30,8 +34,7 @@ POOL_WAIT_SECONDS_MAX: Final = 2.0
 POSITION_WAIT_SECONDS_MAX: Final = 2.0
 POSITION_POLL_SECONDS: Final = 0.02
 COMPILED_MAX: Final = 500
-INLINE_EVENTS_MAX: Final = 300
-"""A longer round is folded in a thread, so that the event loop goes on meanwhile."""
+FOLDING_CONNECTIONS_MAX: Final = 4
 
 _QUERIES: Final = {
     "position": "SELECT position FROM {schema}.head",
@@ -90,16 +93,22 @@ class Reading:
             check=AsyncConnectionPool.check_connection,
             open=False,
         )
+        self._reader = PostgresReader(
+            dsn, schema, connections_max=FOLDING_CONNECTIONS_MAX, wait_seconds_max=POOL_WAIT_SECONDS_MAX
+        )
+        self._application = LedgerApplication(self._reader)
         self._rules: dict[tuple[Any, ...], tuple[Rules, PublishedRuleset]] = {}
         self._seen = 0
 
     async def open(self) -> None:
-        """Start the pool; it connects when the database can be reached."""
-        await self._pool.open()
+        """Connect."""
+        await self._pool.open(wait=True)
+        await asyncio.to_thread(self._reader.open)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._pool.close()
+        await asyncio.to_thread(self._reader.close)
 
     # ── Positions ───────────────────────────────────────────────────────────────────────────────────────────
     def saw(self, position: int) -> None:
@@ -184,13 +193,12 @@ class Reading:
 
     async def round(self, round_id: str) -> FoundRound | None:
         """A round folded from its events, with its rules."""
-        stored = await self.events(round_id)
-        if not stored:
+        try:
+            round_ = await asyncio.to_thread(self._fold, round_id)
+        except AggregateNotFoundError:
             return None
-        if len(stored) <= INLINE_EVENTS_MAX:
-            round_ = _fold(round_id, stored)
-        else:
-            round_ = await asyncio.to_thread(_fold, round_id, stored)
+        except (psycopg.OperationalError, PoolTimeout) as error:
+            raise ReadingUnavailable(type(error).__name__) from error
         rules, ruleset = await self._rules_of(round_)
         return FoundRound(round_, rules, ruleset)
 
@@ -199,6 +207,11 @@ class Reading:
         return [
             (round_id, data) for round_id, data in await self._rows("player_rounds", player, before, limit)
         ]
+
+    def _fold(self, round_id: str) -> Round:
+        """Fold a round in the library's repository: in a thread, for it waits and computes."""
+        found: Any = self._application.repository.get(f"round-{round_id}", projector_func=_folded)
+        return cast("Round", found)
 
     async def _rules_of(self, round_: Round) -> tuple[Rules, PublishedRuleset]:
         opened = round_.opened
@@ -238,12 +251,8 @@ def _table(row: Sequence[Any]) -> Table:
     return bookkeeping.table_from(TableRow(*row))
 
 
-def _fold(round_id: str, stored: Sequence[bytes]) -> Round:
-    """Fold a round from its stored events."""
-    state: Round | None = None
-    for data in stored:
-        recorded = decode(data)
-        state = evolve(state, f"round-{round_id}", recorded.event, recorded.meta["command"])
-    if state is None:
-        raise ValueError("a round has at least one event")
+def _folded(state: Round | None, events: Iterable[Any]) -> Round | None:
+    """Fold a round's recorded events: the library's projector function."""
+    for recorded in events:
+        state = evolve(state, recorded.stream, recorded.event, recorded.meta["command"])
     return state

@@ -49,7 +49,7 @@ WALLET: Final[dict[str, Any]] = {
     "balance": 50_000,
     "on_game": 0,
 }
-TRANSFER: Final[dict[str, Any]] = {"transaction_id": "t0K3V9Z5M7Q1X8R2B6N4D", "balance": 50_000}
+TRANSFER: Final[dict[str, Any]] = {"transaction_id": "t0K3V9Z5M7Q1X8R2B", "balance": 50_000}
 ROUNDS: Final[dict[str, Any]] = {
     "items": [
         {

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import socket
 import sys
+from typing import TYPE_CHECKING
 
 import uvicorn
 
+if TYPE_CHECKING:
+    from api.composition import Service
+
 GRACE_S = 10  # what a worker has to finish its answers in when it is told to end
 KEEP_ALIVE_S = 30
+
+
+class Server(uvicorn.Server):
+    """A server that tells the service to end before it waits for the requests that are under way.
+
+    A stream without an end would otherwise be waited for as long as the grace lasts.
+    """
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no more requests, wait for those under way, end the application."""
+        service: Service | None = getattr(self.config.loaded_app.state, "service", None)
+        if service is not None:
+            service.started = False
+        await super().shutdown(sockets)
 
 
 def main() -> None:
@@ -27,7 +45,7 @@ def main() -> None:
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=GRACE_S,
     )
-    server = uvicorn.Server(config)
+    server = Server(config)
     server.run(sockets=[socket.socket(fileno=int(sys.argv[1]))])
     sys.exit(0 if server.started else 1)
 

@@ -114,7 +114,7 @@ class ReplayAnswer(Answer):
     checks: list[CheckAnswer]
 
 
-ROUND_ID: Final = "01KB9Q6Y3M8Z0V5T4S2R1P0NXA"
+ROUND_ID: Final = "1K1E6P6HCWMV45MKRW"
 _HASH: Final = "3f79bb7b435b05321651daefd374cdc681dc06faa65e374e38337b88ca046dea"
 
 OPENED: Final[dict[str, Any]] = {
@@ -182,7 +182,7 @@ EVENTS: Final[dict[str, Any]] = {
             "meta": {"actor": "operator", "command": "tY2Zk0m3S3mK8n0d1QyXxw", "schema": 1},
             "position": 42,
             "recorded_at": "2026-11-29T21:24:01.123456Z",
-            "salt": "8f14e45fceea167a5a36dedd4bea2543",
+            "salt": "jxTkX87qFnpaNt7dS-olQw",
             "stream": f"round-{ROUND_ID}",
             "type": "BettingClosed",
             "version": 4,

@@ -80,7 +80,7 @@ class Api:
         """Send a command."""
         headers = {
             "Authorization": f"Bearer {self.token(scope)}",
-            "Idempotency-Key": key or f"key-{next(self._keys)}",
+            "Idempotency-Key": key or f"{id(self)}-{next(self._keys)}",
             **kw.pop("headers", {}),
         }
         if "content" not in kw:
@@ -192,9 +192,9 @@ def done(response: httpx.Response) -> Any:
     return response.json()
 
 
-def running(admin_dsn: str, keys: Path, *, demo: bool = False) -> Iterator[Api]:
-    """Run a service on a schema of its own."""
-    schema = f"api_{next(_numbers)}"
+def running(admin_dsn: str, keys: Path, *, schema: str | None = None, demo: bool = False) -> Iterator[Api]:
+    """Run a service on a schema of its own, or beside others on one that is there."""
+    schema = schema or f"api_{next(_numbers)}"
     logins = prepare(admin_dsn, schema, passwords=PASSWORDS)
     clock = Clock()
     settings = ServiceSettings(logins.app, keys, demo=demo)
@@ -225,3 +225,9 @@ def api(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api
 def demo_api(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """Yield a demonstration."""
     yield from running(database, tmp_path_factory.mktemp("demo-keys"), demo=True)
+
+
+@pytest.fixture(scope="module")
+def beside(api: Api) -> Iterator[Api]:
+    """Yield a second service on the ledger of the first."""
+    yield from running(api.admin_dsn, api.service.settings.keys, schema=api.schema)
