@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 WORKER = (sys.executable, "-P", "-m", worker.__name__)
 BACKLOG = 1024
-FAILURES_MAX = 6
+FAILURES_MAX = 10  # with the delays below: most of a minute, in which a database may come back
 FIRST_DELAY_S = 0.1
+DELAY_S_MAX = 10.0
 HEALTHY_AFTER_S = 60.0
 READY_TIMEOUT_S = 120.0
 PROBE_TIMEOUT_S = 1.0
@@ -140,7 +141,7 @@ class Workers:
         each.failures = 1 if now - each.started_at > HEALTHY_AFTER_S else each.failures + 1
         if each.failures > FAILURES_MAX:
             raise ServiceError(f"a worker ended {each.failures} times in a row, now with status {status}")
-        delay_s = FIRST_DELAY_S * 2 ** (each.failures - 1)
+        delay_s = min(FIRST_DELAY_S * 2 ** (each.failures - 1), DELAY_S_MAX)
         each.start_again_at = now + delay_s
         return f"worker {each.process.pid} ended with status {status}; starting another in {delay_s:.1f} s"
 
