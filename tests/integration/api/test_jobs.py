@@ -11,6 +11,7 @@ import pytest
 from domain.commands import TimeOutRound
 from infrastructure.jobs import Jobs, lock_number
 from infrastructure.ledger.submission import CommandFailed, Result, own_submission
+from infrastructure.ledger.writer import continuation
 from infrastructure.projections import player_rounds
 
 if TYPE_CHECKING:
@@ -130,6 +131,34 @@ def test_a_time_out_that_fails_does_not_stop_the_others(stage: Api) -> None:
     assert [calls.count(TimeOutRound(round_id)) for round_id in (first, second)] == [2, 2]
     stage.decide(first, 1, "fold")
     stage.decide(second, 1, "fold")
+
+
+def test_a_round_left_half_settled_is_gone_on_with(stage: Api) -> None:
+    """What stood still for a turn is continued under the key that the writer would have used."""
+    round_id = stage.open("no-clock", stage.seat(1, "anna"))["round_id"]
+    calls: list[Any] = []
+
+    def call(submission: Any) -> Result:
+        calls.append(submission)
+        return Result(0, b"{}", 1)
+
+    jobs = Jobs(stage.service.settings.dsn, stage.schema, call, stage.clock)
+    with (
+        psycopg.connect(stage.service.settings.dsn, autocommit=True) as connection,
+        psycopg.connect(stage.admin_dsn) as admin,
+    ):
+        # Inside a transaction that is rolled back, so that the service's own jobs do not see it.
+        admin.execute(f"UPDATE {stage.schema}.open_rounds SET unsettled = true WHERE round_id = '{round_id}'")
+        jobs.turn(admin)
+        assert calls == []
+        jobs.turn(admin)
+        version = admin.execute(
+            f"SELECT max(version) FROM {stage.schema}.events WHERE stream = 'round-{round_id}'"
+        ).fetchone()
+        admin.rollback()
+        jobs.turn(connection)
+    assert calls == [continuation(round_id, version[0])]
+    stage.done(stage.post(f"/v1/rounds/{round_id}/void", {"cause": "malfunction", "note": "done"}))
 
 
 def test_a_time_out_that_is_not_due_is_rejected(stage: Api) -> None:
