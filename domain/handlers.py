@@ -107,7 +107,8 @@ def players_touched(round_: Round, commands: Iterable[c.Command], settle_seats_m
     order = round_.order or sorted(round_.seats)
     done = round_.refunded if round_.phase == "voided" else round_.settled
     own.update(order[done : done + ending * settle_seats_max])
-    if ending and not done:
-        # Hands that win a jackpot's meter are paid together, at the first of them.
-        own.update(number for number, seat in round_.seats.items() if "jackpot" in seat.side_bets)
+    if ending:
+        # Hands that win a jackpot's meter are paid together, at the first of them, wherever that comes.
+        unpaid = (round_.seats[number] for number in order[done:])
+        own.update(seat.seat for seat in unpaid if "jackpot" in seat.side_bets and seat.hit is None)
     return {round_.seats[number].player for number in own if number in round_.seats}

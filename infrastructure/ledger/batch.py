@@ -9,28 +9,25 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
-from domain.commands import Command
 from domain.events import ClockWentBackwards
-from domain.handlers import HANDLERS, players_touched, reads
+from domain.handlers import HANDLERS
 from domain.rejections import Rejection
-from domain.round import Round, evolve
-from domain.work import Secret, Transfer, Work
 from infrastructure.ledger import bookkeeping
+from infrastructure.ledger.books import Books
 from infrastructure.ledger.store import (
     Changes,
     CommandRecord,
     FirstAnswer,
-    FirstReading,
     OpenRoundRow,
     Store,
     StoredEventRow,
     TransferRow,
 )
-from infrastructure.ledger.stored_form import decode, encode
+from infrastructure.ledger.stored_form import encode
 from infrastructure.ledger.submission import (
     ACCEPTED,
     REJECTED,
@@ -43,9 +40,6 @@ from infrastructure.ledger.submission import (
 )
 from infrastructure.seals import Seals
 
-WALLETS_CACHED_MAX: Final = 50_000
-ROUNDS_CACHED_MAX: Final = 20_000
-COMPILED_MAX: Final = 2_000
 CLOCK_TOLERANCE_US: Final = 1_000_000
 """Events are a microsecond apart at least, so that a burst may run ahead of the clock.
 
@@ -53,50 +47,6 @@ A second behind is the clock's fault.
 """
 SALT_BYTES: Final = 16
 EVENT_SCHEMA: Final = 1
-
-
-class Books:
-    """A writer's memory between batches: the domain's books, and how far they are known to be true.
-
-    `known_position` is the head as this writer left it; where the head has moved since, another process
-    wrote, at `foreign_at` at the latest. `checked_at` says up to which position each round in memory is
-    known; one that was last looked at before `foreign_at` is read on from there. `sealed` holds the
-    encrypted seeds of the open rounds in memory.
-    """
-
-    def __init__(self, build: str, settle_seats_max: int) -> None:
-        self._build = build
-        self._settle_seats_max = settle_seats_max
-        self.forget()
-
-    def forget(self) -> None:
-        """Drop everything: the next batch reads it again."""
-        self.work = Work(os.urandom, self._build, self._settle_seats_max)
-        self.sealed: dict[str, bytes | None] = {}
-        self.checked_at: dict[str, int] = {}
-        self.known_position = 0
-        self.foreign_at = 0
-
-    def trim(self) -> None:
-        """Keep memory bounded; what is dropped is read again when it is needed."""
-        work = self.work
-        if len(work.wallets) > WALLETS_CACHED_MAX:
-            work.wallets.clear()
-            work.players.clear()
-        if len(work.compiled) > COMPILED_MAX:
-            work.compiled.clear()
-        while len(work.rounds) > ROUNDS_CACHED_MAX:
-            self.drop_round(next(iter(work.rounds)))
-
-    def drop_round(self, round_id: str) -> None:
-        """Forget one round and its secret."""
-        work = self.work
-        work.rounds.pop(round_id, None)
-        work.secrets.pop(round_id, None)
-        work.deadlines.pop(round_id, None)
-        work.shown.pop(f"round-{round_id}", None)
-        self.sealed.pop(round_id, None)
-        self.checked_at.pop(round_id, None)
 
 
 class Batch:
@@ -124,135 +74,21 @@ class Batch:
         Raises StoreRefused and StoreLost, or whatever a defect raises, with the transaction ended and
         the books not to be trusted.
         """
-        reading = self._reading()
+        reading = self.books.reading(self.submissions)
         answer = self.store.begin(reading)
         try:
-            self._refresh(reading, answer)
+            self.books.refresh(self.submissions, answer, self.store, self.seals)
             records = self._decide(answer)
             work = self.books.work
-            if not records and not work.emitted:
-                self.store.rollback()
+            if records or work.emitted:
+                self.store.commit(self._changes(records))
             else:
-                changes = self._changes(records)
-                self.store.commit(changes)
-                self._committed(changes)
+                self.store.rollback()
         except BaseException:
             self.store.rollback()
             raise
-        self.books.trim()
+        self.books.remember(reading)
         return self.outcomes
-
-    # ── Reading ─────────────────────────────────────────────────────────────────────────────────────────────
-    def _reading(self) -> FirstReading:
-        books, work = self.books, self.books.work
-        player_ids: dict[str, None] = {}
-        cached: dict[str, int] = {}
-        new: dict[str, None] = {}
-        transfers = []
-        known_position = books.known_position
-        for submission in self.submissions:
-            wanted = reads(submission.command)
-            for player_id in wanted.player_ids:
-                if player_id not in work.players:
-                    player_ids[player_id] = None
-            if wanted.round_id is not None:
-                known = work.rounds.get(wanted.round_id)
-                if known is None:
-                    new[wanted.round_id] = None
-                else:
-                    cached[wanted.round_id] = known.version
-                    checked_at = books.checked_at.get(wanted.round_id, 0)
-                    if checked_at < books.foreign_at:
-                        known_position = min(known_position, checked_at)
-            if wanted.transfer is not None:
-                transfers.append(wanted.transfer)
-        ids = [submission.id for submission in self.submissions]
-        return FirstReading(known_position, ids, cached, list(new), list(player_ids), transfers)
-
-    def _refresh(self, reading: FirstReading, answer: FirstAnswer) -> None:
-        """Bring the books up to the head.
-
-        Where another process has written since, what may have changed is read again.
-        """
-        books, work = self.books, self.books.work
-        moved = answer.position != books.known_position
-        if moved:
-            books.foreign_at = answer.position
-            work.wallets.clear()
-            work.players.clear()
-        work.position, work.recorded_at_us = answer.position, answer.recorded_at_us
-        for table in answer.tables:
-            work.tables[table.table_id] = bookkeeping.table_from(table)
-        for jackpot in answer.jackpots:
-            work.jackpots[jackpot.jackpot_id] = bookkeeping.jackpot_from(jackpot)
-        for published in answer.rulesets:
-            work.rulesets.setdefault(published.ruleset_id, {})[published.version] = bookkeeping.ruleset_from(
-                published
-            )
-        for wallet_row in answer.wallets:
-            self._learn_wallet(bookkeeping.wallet_from(wallet_row))
-        self._refresh_rounds(answer)
-        for round_id in (*reading.cached_rounds, *reading.new_rounds):
-            books.checked_at[round_id] = answer.position
-        self._read_wallets(moved=moved)
-        self._refresh_transfers(answer)
-
-    def _learn_wallet(self, wallet: Any) -> None:
-        work = self.books.work
-        work.wallets[wallet.player] = wallet
-        if wallet.player_id is not None:
-            work.players[wallet.player_id] = wallet.player
-
-    def _refresh_rounds(self, answer: FirstAnswer) -> None:
-        books, work = self.books, self.books.work
-        for round_id, stored in answer.events.items():
-            stream = f"round-{round_id}"
-            state: Round | None = work.rounds.get(round_id)
-            for data in stored:
-                recorded = decode(data)
-                if state is not None and recorded.version <= state.version:
-                    continue
-                state = evolve(state, stream, recorded.event, recorded.meta["command"])
-            if state is not None:
-                work.rounds[round_id] = state
-        for round_id, row in answer.open_rounds.items():
-            books.sealed[round_id] = row.sealed
-            if row.deadline_us is None:
-                work.deadlines.pop(round_id, None)
-            else:
-                work.deadlines[round_id] = row.deadline_us
-            if row.answer_sha256 is not None:
-                work.shown[f"round-{round_id}"] = row.answer_sha256
-            if row.sealed is not None and round_id not in work.secrets:
-                work.secrets[round_id] = Secret(self.seals.open(round_id, row.sealed))
-
-    def _read_wallets(self, *, moved: bool) -> None:
-        """Read the wallets of the batch's rounds, and its players' where memory is out of date."""
-        work = self.books.work
-        by_round: dict[str, list[Command]] = {}
-        for submission in self.submissions:
-            round_id = reads(submission.command).round_id
-            if round_id is not None and round_id in work.rounds:
-                by_round.setdefault(round_id, []).append(submission.command)
-        players: set[str] = set()
-        for round_id, commands in by_round.items():
-            players |= players_touched(work.rounds[round_id], commands, work.settle_seats_max)
-        missing = [player for player in players if player not in work.wallets]
-        player_ids: list[str] = []
-        if moved:
-            player_ids = [
-                p for s in self.submissions for p in reads(s.command).player_ids if p not in work.players
-            ]
-        if missing or player_ids:
-            for row in self.store.read_wallets(missing, player_ids):
-                self._learn_wallet(bookkeeping.wallet_from(row))
-
-    def _refresh_transfers(self, answer: FirstAnswer) -> None:
-        work = self.books.work
-        work.transfers = {
-            (row.player, row.direction, row.reference): Transfer(row.amount, orjson.loads(row.answer))
-            for row in answer.transfers
-        }
 
     # ── Deciding ────────────────────────────────────────────────────────────────────────────────────────────
     def _decide(self, answer: FirstAnswer) -> list[CommandRecord]:
@@ -264,7 +100,7 @@ class Batch:
         for submission in self.submissions:
             known = decided.get(submission.id)
             if known is not None:
-                self.outcomes.append(_replay(known, submission))
+                self.outcomes.append(replay(known, submission))
                 continue
             record = self._decide_one(submission)
             decided[submission.id] = record
@@ -273,9 +109,12 @@ class Batch:
         return records
 
     def _watch_clock(self) -> None:
-        work = self.books.work
+        """Record that the clock went back: once, and once more each time that it goes back further."""
+        books, work = self.books, self.books.work
         behind = work.recorded_at_us - work.now_us
-        if behind > CLOCK_TOLERANCE_US:
+        gone_back = behind > books.behind_us + CLOCK_TOLERANCE_US
+        books.behind_us = max(behind, 0)
+        if gone_back:
             work.meta = {"actor": "ledger", "command": "clock", "schema": EVENT_SCHEMA}
             work.emit(f"ledger-clock-{work.position + 1}", 1, ClockWentBackwards(behind))
 
@@ -372,30 +211,9 @@ class Batch:
                 )
             )
 
-    def _committed(self, changes: Changes) -> None:
-        """The batch is in the ledger.
 
-        The books are true up to its last position, and nothing of it is left over.
-        """
-        books, work = self.books, self.books.work
-        books.known_position = changes.position
-        for round_id in work.touched_rounds:
-            if work.rounds[round_id].finished:
-                books.drop_round(round_id)
-            else:
-                books.checked_at[round_id] = changes.position
-        work.emitted = []
-        work.accounts = {}
-        work.touched_wallets = set()
-        work.touched_tables = set()
-        work.touched_jackpots = set()
-        work.touched_rounds = set()
-        work.new_transfers = {}
-        work.new_rulesets = []
-        work.transfers = {}
-
-
-def _replay(known: CommandRecord, submission: Submission) -> Outcome:
+def replay(known: CommandRecord, submission: Submission) -> Outcome:
+    """The end of a command whose id is known: its first answer, or Reused where it was another command."""
     if known.fingerprint != submission.fingerprint:
         return Reused()
     return Result(known.outcome, known.body, known.position, replayed=True)

@@ -19,19 +19,20 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 import structlog
 
 from domain.commands import ContinueRound
-from infrastructure.ledger.batch import Batch, Books
+from infrastructure.ledger.batch import Batch, replay
+from infrastructure.ledger.books import Books
 from infrastructure.ledger.store import Store, StoreLost, StoreRefused
 from infrastructure.ledger.submission import (
     CommandFailed,
     Outcome,
     Overloaded,
     Result,
-    Reused,
     Submission,
     own_submission,
 )
@@ -79,7 +80,9 @@ class Writer:
         self._clock = clock
         self._books = Books(build, settle_seats_max)
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._door = threading.Lock()
         self._stopping = False
+        self._lost_at: float | None = None
         self._batches = 0
         self._commands = 0
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
@@ -90,9 +93,11 @@ class Writer:
 
     def stop(self) -> None:
         """Finish what is waiting, then end and give the connection back."""
-        self._stopping = True
-        self._queue.put(None)
-        self._thread.join()
+        with self._door:  # whoever was let in is in the queue before its end
+            self._stopping = True
+            self._queue.put(None)
+        if self._thread.ident is not None:
+            self._thread.join()
         self._store.close()
 
     def submit(self, submission: Submission) -> asyncio.Future[Result]:
@@ -120,9 +125,10 @@ class Writer:
         return Figures(self._batches, self._commands, self._store.statements(), self._queue.qsize())
 
     def _put(self, submission: Submission, future: AnyFuture) -> None:
-        if self._stopping or self._queue.qsize() >= QUEUE_MAX:
-            raise Overloaded
-        self._queue.put(_Waiting(submission, future))
+        with self._door:
+            if self._stopping or self._queue.qsize() >= QUEUE_MAX:
+                raise Overloaded
+            self._queue.put(_Waiting(submission, future))
 
     # ── The thread ──────────────────────────────────────────────────────────────────────────────────────────
     def _run(self) -> None:
@@ -139,10 +145,12 @@ class Writer:
         Empty: the writer is to end.
         """
         first = self._queue.get()
-        if first is None:
-            return []
-        batch = [first]
-        while len(batch) < BATCH_MAX:
+        return [] if first is None else [first, *self._waiting(BATCH_MAX - 1)]
+
+    def _waiting(self, count_max: int) -> list[_Waiting]:
+        """What is waiting now, `count_max` at most."""
+        found: list[_Waiting] = []
+        while len(found) < count_max:
             try:
                 following = self._queue.get_nowait()
             except queue.Empty:
@@ -150,22 +158,22 @@ class Writer:
             if following is None:
                 self._queue.put(None)
                 break
-            batch.append(following)
-        return batch
+            found.append(following)
+        return found
 
     def _process(self, submissions: Sequence[Submission]) -> list[Outcome]:
         """One transaction, or, where it fails, as many as it takes to know each command's end."""
+        batch = self._batch(submissions)
         try:
-            return self._write(submissions)
-        except StoreLost:
-            self._books.forget()
-            log.warning("store_lost", commands=len(submissions))
-            return self._recover(submissions)
+            return self._write(batch)
+        except StoreLost as lost:
+            self._lost(lost, submissions)
+            return self._recover(submissions, batch.outcomes)
         except StoreRefused as refused:
             self._books.forget()
             if len(submissions) > 1:
                 log.warning("batch_refused", commands=len(submissions), reason=str(refused))
-                return [outcome for submission in submissions for outcome in self._process([submission])]
+                return self._one_by_one(submissions)
             log.error("command_refused", command=type(submissions[0].command).__name__, reason=str(refused))  # noqa: TRY400 - the reason says all
             return [CommandFailed()]
         except Exception as error:  # noqa: BLE001 - a defect in deciding one command must not take the others with it
@@ -173,53 +181,76 @@ class Writer:
             # The error's values may be secret: only its kind and place are logged.
             log.error("batch_failed", commands=len(submissions), error=type(error).__name__, at=_where(error))  # noqa: TRY400
             if len(submissions) > 1:
-                return [outcome for submission in submissions for outcome in self._process([submission])]
+                return self._one_by_one(submissions)
             log.error("command_failed", command=type(submissions[0].command).__name__)  # noqa: TRY400
             return [CommandFailed()]
 
-    def _write(self, submissions: Sequence[Submission]) -> list[Outcome]:
-        batch = Batch(submissions, self._books, self._store, self._seals, self._clock)
+    def _one_by_one(self, submissions: Sequence[Submission]) -> list[Outcome]:
+        return [outcome for submission in submissions for outcome in self._process([submission])]
+
+    def _batch(self, submissions: Sequence[Submission]) -> Batch:
+        return Batch(submissions, self._books, self._store, self._seals, self._clock)
+
+    def _write(self, batch: Batch) -> list[Outcome]:
         outcomes = batch.run()
+        self._found()
         self._batches += 1
-        self._commands += len(submissions)
+        self._commands += len(batch.submissions)
         for round_id, version in batch.unsettled:
             self._queue.put(_Waiting(continuation(round_id, version), Future()))
         return outcomes
 
-    def _recover(self, submissions: Sequence[Submission]) -> list[Outcome]:
-        """After a lost connection.
+    # ── A lost connection ───────────────────────────────────────────────────────────────────────────────────
+    def _lost(self, lost: StoreLost, submissions: Sequence[Submission]) -> None:
+        self._books.forget()
+        if self._lost_at is None:
+            self._lost_at = time.monotonic()
+            log.warning("store_lost", commands=len(submissions), reason=str(lost))
 
-        Find out what happened before anybody is answered; what did not happen is tried once more.
+    def _found(self) -> None:
+        if self._lost_at is not None:
+            log.info("store_found", after_seconds=round(time.monotonic() - self._lost_at, 1))
+            self._lost_at = None
+
+    def _recover(self, submissions: Sequence[Submission], decided: Sequence[Outcome]) -> list[Outcome]:
+        """Find out what happened before anybody is answered; what did not happen is tried again.
+
+        `decided` is what the lost batch came to: all of it, or nothing where it had not begun. An outage has
+        one bound for all that wait: from then on a batch is tried once, until one succeeds.
         """
-        ids = [submission.id for submission in submissions]
-        end = time.monotonic() + RECOVERY_SECONDS
-        while True:
+        while self._lost_at is None or time.monotonic() < self._lost_at + RECOVERY_SECONDS:
             try:
-                found = self._store.find_commands(ids)
+                found = self._store.find_commands([submission.id for submission in submissions])
+                self._found()
                 missing = [submission for submission in submissions if submission.id not in found]
-                again = dict(
-                    zip((s.id for s in missing), self._write(missing) if missing else [], strict=True)
-                )
-                break
-            except StoreLost:
-                self._books.forget()
-                if time.monotonic() > end:
-                    log.error("store_unreachable", commands=len(submissions))  # noqa: TRY400 - the cause was logged when it was lost
-                    return [Overloaded() for _ in submissions]
+                again = iter(self._write(self._batch(missing)) if missing else ())
+            except StoreLost as lost:
+                self._lost(lost, submissions)
                 time.sleep(RECOVERY_PAUSE_SECONDS)
+                continue
             except Exception:  # noqa: BLE001 - whatever it is, each command's own end will tell
                 self._books.forget()
-                return [outcome for submission in submissions for outcome in self._process([submission])]
-        outcomes: list[Outcome] = []
-        for submission in submissions:
-            record = found.get(submission.id)
-            if record is None:
-                outcomes.append(again[submission.id])
-            elif record.fingerprint == submission.fingerprint:
-                outcomes.append(Result(record.outcome, record.body, record.position))
-            else:
-                outcomes.append(Reused())
-        return outcomes
+                return self._one_by_one(submissions)
+            outcomes = [
+                replay(found[submission.id], submission) if submission.id in found else next(again)
+                for submission in submissions
+            ]
+            return [_first_answer(*pair) for pair in zip_longest(outcomes, decided)]
+        return self._give_up(submissions)
+
+    def _give_up(self, submissions: Sequence[Submission]) -> list[Outcome]:
+        """The store was away for too long: nobody who waits is kept waiting, each may send it again."""
+        log.error("store_unreachable", commands=len(submissions))
+        waiting = self._waiting(QUEUE_MAX)
+        _deliver(waiting, [Overloaded() for _ in waiting])
+        return [Overloaded() for _ in submissions]
+
+
+def _first_answer(outcome: Outcome, decided: Outcome | None) -> Outcome:
+    """The lost batch's own answer where that is what is remembered: nobody has had it before."""
+    if isinstance(outcome, Result) and outcome.replayed and decided == outcome._replace(replayed=False):
+        return decided
+    return outcome
 
 
 def continuation(round_id: str, version: int) -> Submission:
@@ -255,9 +286,8 @@ def _deliver(batch: Sequence[_Waiting], outcomes: Sequence[Outcome]) -> None:
         try:
             loop.call_soon_threadsafe(_resolve, pairs)
         except RuntimeError:
-            log.warning(
-                "nobody_waits", answers=len(pairs)
-            )  # the event loop has been closed; the commands stand
+            # The event loop has been closed; the commands stand.
+            log.warning("nobody_waits", answers=len(pairs))
 
 
 def _resolve(pairs: Sequence[tuple[AnyFuture, Outcome]]) -> None:

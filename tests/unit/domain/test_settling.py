@@ -276,7 +276,7 @@ def test_a_big_void_needs_the_next_to_be_refunded() -> None:
 
 
 def test_a_big_settlement_needs_all_who_may_share_a_meter() -> None:
-    """Where it begins, every bettor on the jackpot; where it goes on, they have been paid."""
+    """Every bettor on the jackpot who has not been paid, whichever command settles the first of them."""
     document = plain_house(
         seating={"seats": 5_000, "shared_player_hand": True},
         deal={"player_cards": "up"},
@@ -295,4 +295,4 @@ def test_a_big_settlement_needs_all_who_may_share_a_meter() -> None:
     reveal = c.RevealDealer(round_id, cards("Kd 4h 3c 2s"))
     assert players_touched(state, [reveal], 2) == players(1, 2, 5, 6)
     ledger.ask(reveal)
-    assert players_touched(state, [c.ContinueRound(round_id)], 2) == players(3, 4)
+    assert players_touched(state, [c.ContinueRound(round_id)], 2) == players(3, 4, 5, 6)
