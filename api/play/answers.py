@@ -179,7 +179,7 @@ EVENTS: Final[dict[str, Any]] = {
     "items": [
         {
             "data": {"seats": 1},
-            "meta": {"actor": "operator", "command": "tY2Zk0m3S3mK8n0d1QyXxw", "schema": 1},
+            "meta": {"actor": "operator", "command": "tY2Zk0m3S3mK8n0d", "schema": 1},
             "position": 42,
             "recorded_at": "2026-11-29T21:24:01.123456Z",
             "salt": "jxTkX87qFnpaNt7dS-olQw",
