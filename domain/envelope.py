@@ -20,7 +20,8 @@ class Recorded:
     `position` counts the ledger's events from 1, `version` the stream's; `recorded_at` is UTC.
 
     `meta` holds ``actor``, ``command``, ``schema`` and, where there is one, ``shown`` and ``trace``.
-    `salt` is 32 hex digits.
+    `salt` is 16 random bytes in
+    base64url, 22 characters.
     """
 
     position: int

@@ -147,7 +147,7 @@ SHAPE_LINES: Final = """
 File format:stud-ledger/evidence/1 round_id:id player:id events:[object] ruleset:object ?jackpot:object
  currency:Currency
 Currency code exponent
-Event data:object meta:Meta position recorded_at salt:[0-9a-f]{32} stream type:text version:position
+Event data:object meta:Meta position recorded_at salt:[A-Za-z0-9_-]{22} stream type:text version:position
 Withheld position stream version:position withheld:bool leaf_sha256:sha256
 Meta actor:text command:id schema ?shown:sha256 ?trace:text
 RoundOpened table_id:id ruleset:Ruleset currency:code account_class:real|test deal_source:rng|table

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -146,24 +147,16 @@ class Batch:
     def _changes(self, records: list[CommandRecord]) -> Changes:
         work = self.books.work
         changes = Changes(work.position, work.recorded_at_us, commands=records, accounts=work.accounts)
-        salts = os.urandom(SALT_BYTES * len(work.emitted)).hex()
-        width = 2 * SALT_BYTES
+        random = os.urandom(SALT_BYTES * len(work.emitted))
+        salts = [_base64url(random[at : at + SALT_BYTES]) for at in range(0, len(random), SALT_BYTES)]
         changes.events = [
             StoredEventRow(
                 e.position,
                 e.stream,
                 e.version,
-                encode(
-                    e.position,
-                    e.recorded_at_us,
-                    e.stream,
-                    e.version,
-                    e.event,
-                    e.meta,
-                    salts[n * width : (n + 1) * width],
-                ),
+                encode(e.position, e.recorded_at_us, e.stream, e.version, e.event, e.meta, salt),
             )
-            for n, e in enumerate(work.emitted)
+            for e, salt in zip(work.emitted, salts, strict=True)
         ]
         changes.wallets = [
             bookkeeping.wallet_row(work.wallets[player]) for player in sorted(work.touched_wallets)
@@ -217,3 +210,7 @@ def replay(known: CommandRecord, submission: Submission) -> Outcome:
     if known.fingerprint != submission.fingerprint:
         return Reused()
     return Result(known.outcome, known.body, known.position, replayed=True)
+
+
+def _base64url(value: bytes) -> str:
+    return urlsafe_b64encode(value).decode().rstrip("=")

@@ -34,7 +34,7 @@ Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
 
 _OPTIONS: Final = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 _META_TYPES: Final = frozenset({str, int})
-_SALT_DIGITS: Final = 32
+_SALT_CHARACTERS: Final = 22
 _BACKSLASH: Final = ord("\\")
 _DELETE: Final = 0x7F
 _TYPE_MARK: Final = b'"type":"'
@@ -55,18 +55,18 @@ def encode(
     version: int,
     event: object,
     meta: Mapping[str, str | int],
-    salt_hex: str,
+    salt: str,
 ) -> bytes:
     """Return the stored bytes of an event.
 
-    `recorded_at_us` is microseconds since the epoch, UTC; `salt_hex` 32 hexadecimal digits. Raises
+    `recorded_at_us` is microseconds since the epoch, UTC; `salt` 16 bytes in base64url. Raises
     NotStorableError.
     """
     name = type(event).__name__
     if (
         position < 1
         or version < 1
-        or len(salt_hex) != _SALT_DIGITS
+        or len(salt) != _SALT_CHARACTERS
         or not _META_TYPES.issuperset(map(type, meta.values()))
     ):
         raise NotStorableError(
@@ -79,7 +79,7 @@ def encode(
             "meta": meta,
             "position": position,
             "recorded_at": f"{_second_text(seconds)}{microseconds:06d}Z",
-            "salt": salt_hex,
+            "salt": salt,
             "stream": stream,
             "type": name,
             "version": version,

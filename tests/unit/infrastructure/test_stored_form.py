@@ -28,7 +28,7 @@ from infrastructure.ledger.stored_form import (
 )
 
 INTEGER_MAX = 2**53 - 1
-SALT = "0123456789abcdef" * 2
+SALT = "Vv7VSNBPyJhcsTRsTnjx2A"
 META: dict[str, str | int] = {"actor": "operator", "command": "A" * 22, "schema": 1}
 
 
@@ -96,7 +96,7 @@ def stored(event: Any, **changed: Any) -> bytes:
         "stream": "round-R1",
         "version": 3,
         "meta": META,
-        "salt_hex": SALT,
+        "salt": SALT,
     }
     return encode(event=event, **{**envelope, **changed})
 
@@ -201,7 +201,7 @@ def test_what_does_not_round_trip_is_refused(event: Any) -> None:
     [
         {"position": 0},
         {"version": 0},
-        {"salt_hex": "ab"},
+        {"salt": "ab"},
         {"meta": {"actor": None}},
         {"meta": {"actor": 1.5}},
         {"stream": "round-\x00"},

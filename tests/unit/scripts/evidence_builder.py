@@ -182,7 +182,7 @@ class Maker:
                 "meta": {"actor": "game-server", "command": self.command, "schema": 1},
                 "position": self.position,
                 "recorded_at": self.at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-                "salt": hashlib.md5(str(version).encode()).hexdigest(),
+                "salt": hashlib.md5(str(version).encode()).hexdigest()[:22],
                 "stream": f"round-{self.round_id}",
                 "type": kind,
                 "version": version,

@@ -95,7 +95,7 @@ class Stream:
             "meta": {"actor": "operator", "command": f"command-{self.commands}", "schema": 1},
             "position": self.position,
             "recorded_at": f"2026-11-29T21:24:01.{self.microsecond:06}Z",
-            "salt": f"{self.position:032x}",
+            "salt": f"{self.position:022x}",
             "stream": f"round-{self.round_id}",
             "type": kind,
             "version": len(self.events) + 1,
