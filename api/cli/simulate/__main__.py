@@ -1,0 +1,154 @@
+"""`scripts/simulate`: guests play rounds at every house, and the books are added up afterwards.
+
+Without --data-dir all of it happens on a server of its own that is removed afterwards. With it the rounds
+stay in the ledger of that directory, which no service may be using meanwhile; where DATABASE_URL is set too,
+the ledger is that database and the directory holds its keys. Guests, tables and jackpots of a simulation
+are new ones, of the account class «test»: they never mix with real accounts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import psycopg
+import uvloop
+
+from api.cli.serve import complain, stop_on_signals
+from api.cli.simulate import venue as venues
+from api.cli.simulate.channel import RefusedError
+from api.cli.simulate.play import UnexpectedError, furnish, play
+from api.cli.simulate.summary import Summary, trial_balance
+from api.cli.supervisor import ServiceError
+from domain.rulesets import SHIPPED
+from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
+from infrastructure.keys import KeysError
+from infrastructure.ledger.submission import CommandFailed, Overloaded
+from infrastructure.postgres import LauncherError
+
+ROUNDS_MAX: Final = 10_000_000
+PLAYERS_MAX: Final = 7_000
+PROGRESS_SECONDS: Final = 0.5
+LOGGED_PROGRESS_SECONDS: Final = 10.0
+SEED_BITS: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked for on the command line."""
+
+    rounds: int
+    rulesets: tuple[str, ...]
+    seed: int
+    players: int
+    over_http: bool
+    data_dir: Path | None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Simulate; return 0, or 1 where the books do not balance or the ledger did not answer as it should."""
+    stop_on_signals()
+    options = parse(arguments)
+    database_url = os.environ.get("DATABASE_URL") or None
+    try:
+        kept = options.data_dir
+        place = venues.throwaway() if kept is None else venues.kept(kept, database_url)
+        with place as venue:
+            began = time.monotonic()
+            summary = uvloop.run(simulate(venue, options))
+            return conclude(venue, summary, time.monotonic() - began)
+    except KeyboardInterrupt:
+        return complain("stopped before the end")
+    except (LauncherError, ServiceError, NotReadyError, KeysError, OSError, psycopg.Error) as problem:
+        return complain(str(problem).strip().partition("\n")[0])
+    except (RefusedError, UnexpectedError, Overloaded, CommandFailed) as problem:
+        return complain(f"seed {options.seed}: the ledger does not answer as it should: {problem!r}")
+
+
+def parse(arguments: list[str] | None) -> Options:
+    """Return the options, or print what is wrong with them and exit with 2."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/simulate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=1_000, help="how many (%(default)s)")
+    parser.add_argument(
+        "--ruleset", action="append", choices=SHIPPED, metavar="R", help="a house; repeat it for more (all)"
+    )
+    parser.add_argument(
+        "--seed", type=int, help="plays the same stakes and plans again; the cards are new each time (random)"
+    )
+    parser.add_argument("--players", type=int, default=112, help="how many guests (%(default)s)")
+    parser.add_argument("--over-http", action="store_true", help="play over HTTP, on a service of its own")
+    parser.add_argument("--data-dir", type=Path, help="the ledger to play on (none: one that is removed)")
+    chosen = parser.parse_args(arguments)
+    if not 1 <= chosen.rounds <= ROUNDS_MAX:
+        parser.error(f"--rounds must be between 1 and {ROUNDS_MAX}")
+    if not 1 <= chosen.players <= PLAYERS_MAX:
+        parser.error(f"--players must be between 1 and {PLAYERS_MAX}")
+    return Options(
+        chosen.rounds,
+        tuple(chosen.ruleset or SHIPPED),
+        secrets.randbits(SEED_BITS) if chosen.seed is None else chosen.seed,
+        chosen.players,
+        chosen.over_http,
+        chosen.data_dir,
+    )
+
+
+async def simulate(venue: venues.Venue, options: Options) -> Summary:
+    """Play the rounds; progress goes to standard error."""
+    run = f"sim-{secrets.token_hex(4)}"
+    print(f"simulation {run}, seed {options.seed}", file=sys.stderr, flush=True)
+    ways = venues.over_http if options.over_http else venues.in_process
+    async with ways(venue, run) as channel:
+        houses = await furnish(channel, run, options.rulesets)
+        return await play(
+            channel,
+            run,
+            houses,
+            options.seed,
+            options.rounds,
+            options.players,
+            progress=Progress(options.rounds),
+        )
+
+
+class Progress:
+    """How far it has come, on standard error: one line that changes, or now and then one for a log."""
+
+    def __init__(self, rounds: int) -> None:
+        self._rounds = rounds
+        self._live = sys.stderr.isatty()
+        self._seconds = PROGRESS_SECONDS if self._live else LOGGED_PROGRESS_SECONDS
+        self._next = time.monotonic() + self._seconds
+
+    def __call__(self, done: int) -> None:
+        """Tell it, if it is time."""
+        now = time.monotonic()
+        if now < self._next and done < self._rounds:
+            return
+        self._next = now + self._seconds
+        start, end = ("\r", "\n" if done == self._rounds else "") if self._live else ("", "\n")
+        print(f"{start}{done} of {self._rounds} rounds", end=end, file=sys.stderr, flush=True)
+
+
+def conclude(venue: venues.Venue, summary: Summary, seconds: float) -> int:
+    """Print the summary and the trial balance; return 1 where that is not zero."""
+    for line in summary.lines(seconds):
+        print(line)
+    trials = trial_balance(venue.dsn, DEFAULT_SCHEMA)
+    for trial in trials:
+        print(trial.line())
+    off = any(trial.off for trial in trials)
+    print("CONSERVATION FAILS" if off else "conservation holds: every trial balance is zero")
+    return int(off)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

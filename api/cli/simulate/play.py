@@ -1,0 +1,238 @@
+"""The guests at play: parties of them, each round by its plan, every answer counted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from api.cli.simulate.channel import Channel, RefusedError
+from api.cli.simulate.plan import (
+    BONUS_STAKE,
+    MAX_ANTE,
+    MIN_ANTE,
+    PARTY,
+    RAISE_WIN_CAP,
+    House,
+    Plan,
+    decides,
+    plan,
+)
+from api.cli.simulate.summary import Summary
+from domain import commands as c
+from domain.money import AMOUNT_MAX
+from domain.rulesets.schema import RuleSet
+from infrastructure import bootstrap, ids
+from infrastructure.clock import system_clock
+
+RESET: Final = 20_000
+"""Low, in minor units: the house has to top up some awards."""
+CONTRIBUTIONS: Final = ("0.70", "0.7075", "0.6667")
+VISIT: Final = 1_000_000
+"""What a guest brings at least each time, minor units."""
+EXPECTED: Final = {
+    "ante": "ante_out_of_limits",
+    "side_bet": "unknown_side_bet",
+    "player": "player_not_found",
+    "decision": "already_decided",
+    "withdrawal": "insufficient_funds",
+}
+"""How the ledger answers each bad request."""
+
+
+class UnexpectedError(Exception):
+    """The ledger took a request that it has to refuse."""
+
+
+async def furnish(channel: Channel, run: str, rulesets: Sequence[str]) -> list[House]:
+    """Open a table in each house, with a jackpot where it has one. Raises RefusedError."""
+    houses = []
+    for number, document in enumerate(bootstrap.shipped_documents()):
+        ruleset = RuleSet.from_document(document)
+        if ruleset.id not in rulesets:
+            continue
+        house = House(ruleset, f"{run}-{ruleset.id}", ruleset.currencies[0])
+        own: dict[str, Any] = {}
+        if ruleset.side_bet("jackpot") is not None:
+            own["jackpot_id"] = house.table_id
+            share = CONTRIBUTIONS[number % len(CONTRIBUTIONS)]
+            await channel.ask(c.OpenJackpot(house.table_id, house.currency, RESET, share, "test"))
+        if ruleset.side_bet("bonus") is not None:
+            own["bonus_stake"] = BONUS_STAKE
+        if ruleset.raise_cap is not None and ruleset.raise_cap.amount is None:
+            own["raise_win_cap"] = RAISE_WIN_CAP
+        limits = (MIN_ANTE, MAX_ANTE)
+        table = c.OpenTable(
+            house.table_id,
+            ruleset.id,
+            house.currency,
+            *limits,
+            "rng",
+            parallel_rounds=True,
+            account_class="test",
+            **own,
+        )
+        await channel.ask(table)
+        houses.append(house)
+    return houses
+
+
+async def play(
+    channel: Channel,
+    run: str,
+    houses: Sequence[House],
+    seed: int,
+    rounds: int,
+    players: int,
+    *,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Summary:
+    """Play `rounds` rounds with `players` guests, in parties, each with every so-manieth round.
+
+    Raises RefusedError and UnexpectedError where the ledger does not answer as it should.
+    """
+    summary = Summary()
+    parties = [_Party(channel, run, n, summary) for n in range(min(-(-players // PARTY), rounds))]
+
+    async def evening(party: _Party) -> None:
+        opened: tuple[House, str] | None = None
+        for number in range(party.number, rounds, len(parties)):
+            intended = plan(houses, seed, number, at=None if opened is None else opened[0])
+            last = number + len(parties) >= rounds
+            following = await party.play(intended, None if opened is None else opened[1], last=last)
+            opened = None if following is None else (intended.house, following)
+            progress(len(summary.round_ids))
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for party in parties:
+                group.create_task(evening(party))
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[
+            0
+        ] from None  # the others are of tasks that were cancelled for it, or the same
+    return summary
+
+
+class _Party:
+    """Guests who play together. `funds` is the least that each wallet must hold: wins are not counted."""
+
+    def __init__(self, channel: Channel, run: str, number: int, summary: Summary) -> None:
+        self.number = number
+        self._channel = channel
+        self._run = run
+        self._summary = summary
+        self._funds: Counter[str] = Counter()
+        self._transfers = 0
+
+    async def play(self, plan_: Plan, round_id: str | None, *, last: bool) -> str | None:
+        """Play one round; `round_id` names one that waits for stakes. Return the next one that was opened."""
+        stakes = [
+            c.SeatStake(s.seat, self._name(s.guest, plan_), s.ante, s.side_bets, client_seed=s.client_seed)
+            for s in plan_.stakes
+        ]
+        await self._bring_money(stakes, plan_)
+        await self._be_refused(plan_, stakes[0], "ante", "side_bet", "player", "withdrawal")
+        if plan_.withdraws:
+            await self._transfer(c.Withdraw, stakes[0].player_id, plan_.dice.randint(1, VISIT // 100))
+        round_ = await self._deal(plan_, stakes, round_id)
+        for decided in range(len(stakes)):
+            if decided == plan_.void_after:
+                cause = "malfunction"
+                round_ = await self._channel.ask(c.VoidRound(round_["round_id"], cause))
+                break
+            round_ = await self._decide(plan_, round_, last=last or decided + 1 < len(stakes))
+            if decided == 0 and len(stakes) > 1:
+                await self._be_refused(plan_, stakes[0], "decision", round_=round_)
+        self._summary.finished(round_)
+        following: dict[str, str] | None = round_.get("next_round")
+        return None if following is None else following["round_id"]
+
+    def _name(self, guest: int, plan_: Plan) -> str:
+        return f"{self._run}-{self.number}-{guest}-{plan_.house.currency}"
+
+    async def _bring_money(self, stakes: Sequence[c.SeatStake], plan_: Plan) -> None:
+        """See to it that everybody can pay for the round, come what may: ante, fee, raise and side bets."""
+        needed: Counter[str] = Counter()
+        for stake in stakes:
+            raised = stake.ante * plan_.house.ruleset.play.raise_multiple
+            needed[stake.player_id] += 2 * stake.ante + raised + sum(stake.side_bets.values())
+        for player_id, amount in needed.items():
+            if player_id not in self._funds:
+                await self._channel.ask(
+                    c.OpenPlayer(player_id, ids.pseudonym(), plan_.house.currency, "test")
+                )
+            if self._funds[player_id] < amount + VISIT // 100:
+                await self._transfer(c.Deposit, player_id, amount + VISIT)
+            self._funds[player_id] -= amount
+
+    async def _transfer(self, kind: type[c.Deposit | c.Withdraw], player_id: str, amount: int) -> None:
+        self._transfers += 1
+        reference = f"{self._run}-{self.number}-{self._transfers}"
+        await self._channel.ask(kind(player_id, amount, reference, ids.transaction_id()))
+        signed = amount if kind is c.Deposit else -amount
+        self._funds[player_id] += signed
+        self._summary.cashier[player_id.rpartition("-")[2]] += signed
+
+    async def _deal(self, plan_: Plan, stakes: Sequence[c.SeatStake], round_id: str | None) -> dict[str, Any]:
+        table_id = plan_.house.table_id
+        if plan_.opening == "at_once":
+            return await self._channel.ask(c.OpenRound(_new_id(), table_id, tuple(stakes), deal=True))
+        if round_id is None:
+            round_id = (await self._channel.ask(c.OpenRound(_new_id(), table_id)))["round_id"]
+        if plan_.opening == "seeded":
+            return await self._channel.ask(c.PlaceAntes(round_id, tuple(stakes), deal=True))
+        for stake in stakes:
+            await self._channel.ask(c.PlaceAntes(round_id, (stake,)))
+        return await self._channel.ask(c.DealCards(round_id))
+
+    async def _decide(self, plan_: Plan, round_: dict[str, Any], *, last: bool) -> dict[str, Any]:
+        """Take the decision of a seat that has one to take, which may be to buy a card first."""
+        seat = plan_.dice.choice([seat for seat in round_["seats"] if seat["options"]])
+        opens = plan_.open_next and not last
+        while True:
+            action, discard = decides(seat["cards"], seat["options"], plan_.dice)
+            command = c.Decide(round_["round_id"], seat["seat"], action, discard)
+            if opens and action != "exchange":
+                command = replace(command, open_next=True, next_round_id=_new_id())
+            round_ = await self._channel.ask(command)
+            if action != "exchange":
+                return round_
+            (seat,) = [found for found in round_["seats"] if found["seat"] == seat["seat"]]
+
+    async def _be_refused(
+        self, plan_: Plan, stake: c.SeatStake, *kinds: str, round_: dict[str, Any] | None = None
+    ) -> None:
+        """Ask for what cannot be, if the plan has it now, and count the refusal. Raises UnexpectedError."""
+        if plan_.bad not in kinds:
+            return
+        command = _bad_request(plan_, stake, round_)
+        try:
+            await self._channel.ask(command)
+        except RefusedError as refused:
+            if refused.code != EXPECTED[plan_.bad]:
+                raise
+            self._summary.refusals[refused.code] += 1
+        else:
+            raise UnexpectedError(f"the ledger took a bad request: {plan_.bad}")
+
+
+def _bad_request(plan_: Plan, stake: c.SeatStake, round_: dict[str, Any] | None) -> c.Command:
+    """Return the plan's bad request, about one of its stakes or about a round with a decision."""
+    if plan_.bad == "withdrawal":
+        return c.Withdraw(stake.player_id, AMOUNT_MAX, f"{stake.player_id}-too-much", ids.transaction_id())
+    if round_ is not None:
+        decided = next(seat["seat"] for seat in round_["seats"] if "decision" in seat)
+        return c.Decide(round_["round_id"], decided, "raise")
+    wrong = {
+        "ante": replace(stake, ante=MAX_ANTE + 1, client_seed=None),
+        "side_bet": replace(stake, side_bets={"insurance": MIN_ANTE}, client_seed=None),
+        "player": replace(stake, player_id=f"{stake.player_id}-stranger", client_seed=None),
+    }
+    return c.OpenRound(_new_id(), plan_.house.table_id, (wrong[plan_.bad or ""],), deal=True)
+
+
+def _new_id() -> str:
+    return ids.round_id(system_clock())
