@@ -22,7 +22,8 @@ from domain.rulesets import schema
 SEED = bytes(range(48))
 RANKS, SUITS = "23456789TJQKA", "cdhs"
 NAMES = (
-    "royal_flush straight_flush four_of_a_kind full_house flush straight three_of_a_kind two_pair pair high_card"
+    "royal_flush straight_flush four_of_a_kind full_house flush straight three_of_a_kind"
+    " two_pair pair high_card"
 ).split()
 WORST = (1, 10, 166, 322, 1599, 1609, 2467, 3325, 6185, 7462)
 ACE_KING_LEAST = 6349
