@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import time
-from typing import Final
+from typing import Final, cast
 
 import uvloop
 
@@ -33,8 +33,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what create_connection makes
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         """Collect until head and body are whole."""

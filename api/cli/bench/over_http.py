@@ -78,7 +78,7 @@ def play(service: Service, clients: int, rounds: int) -> Run:
         cwd=ROOT,
         env=environment,
         check=True,
-        capture_output=True,
+        stdout=subprocess.PIPE,
         text=True,
     )
     told: dict[str, Any] = json.loads(done.stdout)
