@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ from infrastructure.ledger.batch import Batch
 from infrastructure.ledger.books import Books
 from infrastructure.ledger.memory import MemoryLedger, MemoryStore
 from infrastructure.ledger.store import StoreLost, StoreRefused
+from infrastructure.ledger.stored_form import decode
 from infrastructure.ledger.submission import (
     ACCEPTED,
     Outcome,
@@ -26,6 +28,7 @@ from infrastructure.seals import Seals
 from tests.unit.domain.playing import CATEGORIES, NOON, jackpot_bet, plain_house, shipped
 
 AWARDS = {name: {"percent": 100 if name == "royal_flush" else 10} for name in CATEGORIES}
+_numbers = itertools.count(1)
 SEALS = Seals(b"k" * 32)
 HOUSES: dict[str, dict[str, Any]] = {
     "pot-house": plain_house(
@@ -78,7 +81,6 @@ class Process:
     ledger: MemoryLedger = field(default_factory=MemoryLedger)
     clock: Clock = field(default_factory=Clock)
     settle_seats_max: int = 500
-    commands: int = 0
 
     def __post_init__(self) -> None:
         """Connect."""
@@ -99,11 +101,7 @@ class Process:
 
     def ask(self, *commands: c.Command) -> list[Outcome]:
         """Run one batch of commands, each under a key of its own."""
-        submissions = []
-        for command in commands:
-            self.commands += 1
-            submissions.append(submission(command, f"{id(self)}-{self.commands}"))
-        return self.run(submissions)
+        return self.run([submission(command, f"own-{next(_numbers)}") for command in commands])
 
     def do(self, *commands: c.Command) -> list[dict[str, Any]]:
         """Run one batch of commands that are all accepted; return their answers."""
@@ -134,3 +132,23 @@ def tables() -> list[c.OpenTable]:
         c.OpenTable("three", "cyber", **limits),  # type: ignore[arg-type]
         c.OpenTable("live", "evolution-live", **limits, decision_seconds=20),  # type: ignore[arg-type]
     ]
+
+
+def beside(process: Process) -> Process:
+    """Return another process on the same ledger, which knows nothing yet."""
+    return Process(process.ledger, process.clock, process.settle_seats_max)
+
+
+def stake(seat: int, player: int | None = None, ante: int = 100, **side_bets: int) -> c.SeatStake:
+    """Return a seat's stakes; its player has the seat's number unless said otherwise."""
+    return c.SeatStake(seat, f"player-{seat if player is None else player}", ante, side_bets)
+
+
+def events(ledger: MemoryLedger, kind: type) -> list[Any]:
+    """Return the events of one kind."""
+    return [e for e in (decode(row.data).event for row in ledger.events) if isinstance(e, kind)]
+
+
+def deposit(player: int, amount: int, reference: str) -> c.Deposit:
+    """Return a deposit."""
+    return c.Deposit(f"player-{player}", amount, reference, f"t-{reference}")
