@@ -164,47 +164,48 @@ def evolve(state: Round | None, stream: str, event: ev.Event, command: str = "")
     targets = TRANSITIONS.get((state.phase, kind))
     if targets is None:
         raise IllegalTransition(f"{kind.__name__} does not follow in phase {state.phase}")
-    last = _APPLY[kind](state, event)
-    state.phase = targets[-1 if last else 0]
+    _APPLY[kind](state, event)
+    state.phase = targets[-1 if _is_last(state) else 0]
     state.version += 1
     if state.staked_command is None and kind is ev.AntePlaced:
         state.staked_command = command
     return state
 
 
-# Each of these folds one kind of event and says whether it was the last of its kind in the round.
-def _ante_placed(state: Round, event: ev.AntePlaced) -> bool:
+def _is_last(state: Round) -> bool:
+    """Whether every seat has decided or, after that, has been settled."""
+    return state.undecided == 0 if state.phase == "dealt" else state.settled == len(state.seats)
+
+
+# Each of these folds one kind of event.
+def _ante_placed(state: Round, event: ev.AntePlaced) -> None:
     state.seats[event.seat] = Seat(
         event.seat, event.player, event.amount, event.session_id, event.channel, event.client_seed
     )
     state.hands[event.player] = state.hands.get(event.player, 0) + 1
-    return False
 
 
-def _side_bet_placed(state: Round, event: ev.SideBetPlaced) -> bool:
+def _side_bet_placed(state: Round, event: ev.SideBetPlaced) -> None:
     seat = state.seats[event.seat]
     seat.side_bets[event.bet] = event.amount
     if event.contribution is not None:
         seat.contribution = parse_exact(event.contribution)
-    return False
 
 
-def _betting_closed(state: Round, event: ev.BettingClosed) -> bool:
+def _betting_closed(state: Round, event: ev.BettingClosed) -> None:
     state.order = sorted(state.seats)
     state.undecided = event.seats
     for seat in state.seats.values():
         seat.step = STEPS[seat.step, ev.BettingClosed]
-    return False
 
 
-def _dealt(state: Round, event: ev.Dealt) -> bool:
+def _dealt(state: Round, event: ev.Dealt) -> None:
     if event.seat is not None:
         state.seats[event.seat].cards = event.cards
     elif event.to == "shared":
         state.shared = event.cards
     else:
         state.up_cards, state.up_indices = event.cards, event.up_indices or ()
-    return False
 
 
 def _step(seat: Seat, kind: type) -> None:
@@ -214,84 +215,74 @@ def _step(seat: Seat, kind: type) -> None:
     seat.step = following
 
 
-def _card_exchanged(state: Round, event: ev.CardExchanged) -> bool:
+def _card_exchanged(state: Round, event: ev.CardExchanged) -> None:
     seat = state.seats[event.seat]
     _step(seat, ev.CardExchanged)
     seat.fee, seat.forfeited = event.fee, event.forfeited
     seat.cards = tuple(event.drawn if card == event.discard else card for card in seat.cards)
     state.discards.append(event.discard)
-    return False
 
 
-def _folded(state: Round, event: ev.Folded) -> bool:
+def _folded(state: Round, event: ev.Folded) -> None:
     seat = state.seats[event.seat]
     _step(seat, ev.Folded)
     seat.decided_by = event.decided_by
     state.folded += 1
     state.undecided -= 1
-    return state.undecided == 0
 
 
-def _raised(state: Round, event: ev.Raised) -> bool:
+def _raised(state: Round, event: ev.Raised) -> None:
     seat = state.seats[event.seat]
     _step(seat, ev.Raised)
     seat.raised, seat.decided_by = event.amount, event.decided_by
     state.undecided -= 1
-    return state.undecided == 0
 
 
-def _dealer_qualified(state: Round, event: ev.DealerQualified) -> bool:
+def _dealer_qualified(state: Round, event: ev.DealerQualified) -> None:
     state.dealer, state.dealer_category, state.qualified = event.cards, event.category, event.qualified
-    return False
 
 
-def _jackpot_hit(state: Round, event: ev.JackpotHit) -> bool:
+def _jackpot_hit(state: Round, event: ev.JackpotHit) -> None:
     state.seats[event.seat].hit = event
-    return False
 
 
-def _settled(state: Round, event: ev.Settled) -> bool:
+def _settled(state: Round, event: ev.Settled) -> None:
     seat = state.seats[event.seat]
     if seat.settled is not None:
         raise IllegalTransition(f"seat {event.seat} is settled already")
     seat.settled = event
     state.settled += 1
     state.hands[event.player] -= 1
-    return state.settled == len(state.seats)
 
 
-def _round_closed(state: Round, event: ev.RoundClosed) -> bool:
+def _round_closed(state: Round, event: ev.RoundClosed) -> None:
     state.deck_seed = event.deck_seed
-    return False
 
 
-def _round_voided(state: Round, event: ev.RoundVoided) -> bool:
+def _round_voided(state: Round, event: ev.RoundVoided) -> None:
     if state.settled:
         raise IllegalTransition("a seat is settled already: only a correction changes money now")
     state.void_cause, state.deck_seed = event.cause, event.deck_seed
     state.order = sorted(state.seats)
-    return False
 
 
-def _contribution_reversed(state: Round, event: ev.ContributionReversed) -> bool:
+def _contribution_reversed(state: Round, event: ev.ContributionReversed) -> None:
     seat = state.seats[event.seat]
     if seat.reversed:
         raise IllegalTransition(f"seat {event.seat} has had its contribution reversed already")
     seat.reversed = True
-    return False
 
 
-def _stake_refunded(state: Round, event: ev.StakeRefunded) -> bool:
+def _stake_refunded(state: Round, event: ev.StakeRefunded) -> None:
     seat = state.seats[event.seat]
     if seat.refunded:
         raise IllegalTransition(f"seat {event.seat} is refunded already")
     seat.refunded = True
     state.refunded += 1
     state.hands[event.player] -= 1
-    return False
 
 
-_APPLY: Final[dict[type, Callable[..., bool]]] = {
+_APPLY: Final[dict[type, Callable[..., None]]] = {
     ev.AntePlaced: _ante_placed,
     ev.SideBetPlaced: _side_bet_placed,
     ev.BettingClosed: _betting_closed,

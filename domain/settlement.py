@@ -25,8 +25,8 @@ class Played(NamedTuple):
     """What a seat brings to settlement. Amounts in minor units.
 
     `bonus_hand` is the best five of the player's five and the dealer's first up-card, where the seat bets
-    on that. `award` is the jackpot award the seat has been paid. `raise_won_before` is what the player's
-    earlier hands in the round won on their raises.
+    on that, and the plain hand elsewhere. `award` is the jackpot award the seat has been paid.
+    `raise_won_before` is what the player's earlier hands in the round won on their raises.
     """
 
     ante: int
@@ -36,9 +36,9 @@ class Played(NamedTuple):
     forfeited: tuple[str, ...]
     folded: bool
     hand: Hand
-    bonus_hand: Hand | None = None
-    award: int = 0
-    raise_won_before: int = 0
+    bonus_hand: Hand
+    award: int
+    raise_won_before: int
 
 
 class Dealer(NamedTuple):
@@ -94,7 +94,8 @@ def _raise(rules: Rules, played: Played, result: str) -> BetLeg:
     stake = played.raised
     if result == WIN:
         odds = rules.raise_pays[played.hand.category]
-        return BetLeg("raise", stake, stake, _capped(rules, stake * odds, played.raise_won_before), odds)
+        won = _capped(rules, stake * odds, played.raise_won_before)
+        return BetLeg("raise", stake, stake, won, odds if won else None)
     return BetLeg("raise", stake, 0 if result == LOSE else stake, 0)
 
 
@@ -119,7 +120,7 @@ def _side_bet(bet: CompiledSideBet, kind: str, stake: int, played: Played, deale
     if kind == "bonus":
         award = bet.awards.get(played.hand.category)
         return BetLeg(kind, stake, 0, award.fixed or 0 if award is not None else 0)
-    odds = bet.pays.get(played.bonus_hand.category) if played.bonus_hand is not None else None
+    odds = bet.pays.get(played.bonus_hand.category)
     return BetLeg(kind, stake, stake, stake * odds, odds) if odds is not None else BetLeg(kind, stake, 0, 0)
 
 

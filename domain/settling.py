@@ -96,7 +96,7 @@ def _settle_seat(work: Work, round_: Round, rules: Rules, seat: Seat, dealer: De
     jackpot = round_.opened.jackpot
     if jackpot is not None and seat.hit is None:
         _hit(work, round_, rules, seat, jackpot, dealer)
-    bonus = best_of_six((*cards, round_.up_cards[0])) if "five_plus_one" in seat.side_bets else None
+    bonus = best_of_six((*cards, round_.up_cards[0])) if "five_plus_one" in seat.side_bets else hand
     played = Played(
         seat.ante,
         seat.raised,

@@ -401,7 +401,7 @@ class RoundMachine(RuleBasedStateMachine):
                 self.checked.add(round_id)
                 stored = [
                     json.loads(
-                        encode(e.position, e.recorded_at_us, e.stream, e.version, e.event, e.meta, "00" * 16)
+                        encode(e.position, e.recorded_at_us, e.stream, e.version, e.event, e.meta, "A" * 22)
                     )
                     for e in self.ledger.by_round[round_id]
                 ]

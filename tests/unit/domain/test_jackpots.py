@@ -343,6 +343,17 @@ def test_pay() -> None:
     assert pay(1_000_001, CompiledAward(None, 300, "house")) == Payment(300, 0, 3_000_000, 1_000_001)
 
 
+def test_an_award_of_nothing() -> None:
+    """Neither a percentage nor an amount: nothing moves."""
+    assert pay(1_000_001, CompiledAward(None, None, "meter")) == Payment(0, 0, 0, 1_000_001)
+
+
+def test_parameters_are_hashed_in_canonical_form() -> None:
+    """Sorted keys, no spaces, UTF-8."""
+    expected = hashlib.sha256('{"a":1,"b":"ø"}'.encode()).hexdigest()
+    assert parameters_sha256({"b": "ø", "a": 1}) == expected
+
+
 def test_share_out() -> None:
     """Three winners of 100.0001 and a reset of 7: 33 each, 1.0001 carried over."""
     assert share_out(1_000_001, 3, 7) == [

@@ -82,6 +82,7 @@ def test_a_round_begins_with_its_opening_and_nothing_else() -> None:
     state = evolve(None, "round-r-1", OPENED, "first")
     assert (state.id, state.version, state.phase, state.opened_command) == ("r-1", 1, "betting", "first")
     assert state.staked_command is None
+    assert evolve(None, "round-r-1", OPENED).opened_command == ""
     with pytest.raises(IllegalTransition, match="begins with RoundOpened, not Folded"):
         evolve(None, "round-r-1", ev.Folded(1, "player"))
 
@@ -161,7 +162,9 @@ def test_a_seat_is_refunded_once() -> None:
 def test_a_round_with_a_settled_seat_cannot_be_void() -> None:
     """After the first settlement only a correction changes money (G12)."""
     state = fold([*TO_PHASE["revealed"], EVENTS[ev.Settled]])
-    with pytest.raises(IllegalTransition, match="only a correction"):
+    with pytest.raises(
+        IllegalTransition, match=r"^a seat is settled already: only a correction changes money now$"
+    ):
         evolve(state, "round-r", EVENTS[ev.RoundVoided])
     assert (state.phase, state.void_cause) == ("revealed", None)
 

@@ -59,7 +59,9 @@ def played(outcome: str, hand: Hand = FLUSH, **changes: Any) -> Played:
     side_bets = fields.pop("side_bets", {})
     forfeited = fields.pop("forfeited", ())
     fee = fields.pop("fee", 0)
-    return Played(100, fields.pop("raised"), fee, side_bets, forfeited, fields.pop("folded"), hand, **fields)
+    raised, folded = fields.pop("raised"), fields.pop("folded")
+    last = {"bonus_hand": hand, "award": 0, "raise_won_before": 0, **fields}
+    return Played(100, raised, fee, side_bets, forfeited, folded, hand, **last)
 
 
 def dealer(outcome: str, hand: Hand = FLUSH) -> Dealer:
@@ -126,6 +128,15 @@ def test_side_bets_below_their_levels_lose(plain: Rules) -> None:
     seat = played("win", side_bets=dict.fromkeys(KINDS, 5), bonus_hand=FLUSH)
     legs = settle(replace(plain, side_bets=bets), seat, dealer("win")).legs
     assert legs[-3:] == tuple(BetLeg(kind, 5, 0, 0) for kind in KINDS)
+
+
+def test_a_bonus_has_no_meter_to_take_a_percentage_of(plain: Rules) -> None:
+    """An award without a fixed amount is none."""
+    bet = side_bet("bonus", awards={"flush": CompiledAward(10, None, "meter")})
+    rules = replace(plain, side_bets={"bonus": bet}, side_bet_order=("bonus",))
+    assert settle(rules, played("win", side_bets={"bonus": 5}), dealer("win")).legs[-1] == BetLeg(
+        "bonus", 5, 0, 0
+    )
 
 
 def test_the_five_plus_one_looks_at_its_own_hand(plain: Rules) -> None:
@@ -197,10 +208,10 @@ def test_the_price_of_a_card_comes_after_the_raise_and_never_back(plain: Rules) 
     ],
 )
 def test_caps(plain: Rules, scope: Any, cap: int | None, before: int, won: int) -> None:
-    """The cap is on the win, of each hand or of what the player's hands before have left; the odds stay."""
+    """The cap is on the win, of each hand or of what the player's hands before have left; odds go with a win."""
     rules = replace(plain, raise_win_cap=cap, cap_scope=scope)
     leg = settle(rules, played("win", raise_won_before=before), dealer("win")).legs[1]
-    assert leg == BetLeg("raise", 200, 200, won, 5)
+    assert leg == BetLeg("raise", 200, 200, won, 5 if won else None)
 
 
 @pytest.mark.parametrize(
