@@ -87,7 +87,7 @@ def _raise_leg(seat: Seat, result: str, hand: Hand, house: House, left: int | No
     if result == "win":
         odds = house.raise_pays[hand.category]
         won = stake * odds if left is None else min(stake * odds, left)
-        return [_leg("raise", stake, stake, won, odds)]
+        return [_leg("raise", stake, stake, won, odds if won else None)]
     return [_leg("raise", stake, stake if result in _RETURNED else 0)]
 
 

@@ -227,7 +227,7 @@ def aggregate_cap() -> Stream:
     stream.raise_(1).raise_(2).raise_(3).reveal("high_card", qualified=True, cards="As Kd 4h 3c 2s")
     stream.settle(1, "win", "four_of_a_kind", shown=True, ante=(100, 100, 1), raise_=(200, 4_000, 20))
     stream.settle(2, "win", "full_house", shown=True, ante=(100, 100, 1), raise_=(200, 1_000, 7))
-    return stream.settle(3, "win", "two_pair", shown=True, ante=(100, 100, 1), raise_=(200, 0, 2)).close()
+    return stream.settle(3, "win", "two_pair", shown=True, ante=(100, 100, 1), raise_=(200, 0)).close()
 
 
 def void_misdeal() -> Stream:
