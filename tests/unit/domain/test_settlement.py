@@ -208,7 +208,7 @@ def test_the_price_of_a_card_comes_after_the_raise_and_never_back(plain: Rules) 
     ],
 )
 def test_caps(plain: Rules, scope: Any, cap: int | None, before: int, won: int) -> None:
-    """The cap is on the win, of each hand or of what the player's hands before have left; odds go with a win."""
+    """The cap is on the win, of each hand or of what those before have left; odds go with a win."""
     rules = replace(plain, raise_win_cap=cap, cap_scope=scope)
     leg = settle(rules, played("win", raise_won_before=before), dealer("win")).legs[1]
     assert leg == BetLeg("raise", 200, 200, won, 5 if won else None)
