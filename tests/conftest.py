@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
+from hypothesis import settings
 from psycopg.conninfo import make_conninfo
 
 from infrastructure.postgres import EmbeddedPostgres
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# How long one example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("stud-ledger", deadline=None, print_blob=True)
+settings.load_profile("stud-ledger")
 
 _numbers = itertools.count(1)
 
