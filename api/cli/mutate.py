@@ -16,9 +16,12 @@ def main(arguments: list[str] | None = None) -> int:
     os.chdir(ROOT)
     chosen = sys.argv[1:] if arguments is None else arguments
     mutmut = [sys.executable, "-m", "mutmut"]
-    status = subprocess.run([*mutmut, "run", *PROCESSES, *chosen], check=False).returncode
+    # The tests have to find the changed copy of the project, not this one.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [*mutmut, "run", *PROCESSES, *chosen]
+    status = subprocess.run(command, check=False, env=environment).returncode
     if not status:
-        subprocess.run([*mutmut, "results"], check=False)
+        subprocess.run([*mutmut, "results"], check=False, env=environment)
     return status
 
 
