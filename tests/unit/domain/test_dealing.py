@@ -28,7 +28,9 @@ def test_where_cards_lie_in_the_deck() -> None:
     assert positions(robin, 2) == [(0, 3, 6, 9, 12), (1, 4, 7, 10, 13), (2, 5, 8, 11, 14)]
 
 
-@pytest.mark.parametrize("house", ["nordic", "evolution-live", "cyber", "czech", "us-casino", "casino-poker-1982"])
+@pytest.mark.parametrize(
+    "house", ["nordic", "evolution-live", "cyber", "czech", "us-casino", "casino-poker-1982"]
+)
 def test_every_card_comes_from_the_committed_deck(house: str) -> None:
     """Each dealt card is the one at its index of the deck that follows from the revealed seed."""
     ledger = Ledger()
@@ -38,7 +40,11 @@ def test_every_card_comes_from_the_committed_deck(house: str) -> None:
     seed = ledger.decide(round_id, 2, "raise")["deck_seed"]
     (opened,) = ledger.of(round_id, ev.RoundOpened)
     deck = deal_order(bytes.fromhex(seed), round_id, opened.ruleset.sha256, {})
-    for hand in (*ledger.of(round_id, ev.Dealt), *ledger.of(round_id, ev.DealerQualified)):
+    hands: list[ev.Dealt | ev.DealerQualified] = [
+        *ledger.of(round_id, ev.Dealt),
+        *ledger.of(round_id, ev.DealerQualified),
+    ]
+    for hand in hands:
         assert hand.cards == tuple(deck[index] for index in hand.indices or ())
         assert hand.indices
 
@@ -58,8 +64,13 @@ def test_no_cards_are_taken_where_the_deck_is_committed() -> None:
     ledger = Ledger()
     ledger.table(plain_house(), deal_source="rng")
     round_id = ledger.open(ledger.stake(1))
-    for named in ({"hands": {1: cards(HAND)}}, {"shared": cards(HAND)}, {"dealer_up": ("2c",)}):
-        ledger.refused(c.DealCards(round_id, **named), "validation_failed")  # type: ignore[arg-type]
+    reports: list[dict[str, Any]] = [
+        {"hands": {1: cards(HAND)}},
+        {"shared": cards(HAND)},
+        {"dealer_up": ("2c",)},
+    ]
+    for named in reports:
+        ledger.refused(c.DealCards(round_id, **named), "validation_failed")
     assert ledger.ask(c.DealCards(round_id))["phase"] == "dealt"
     ledger.refused(c.DealCards(round_id), "wrong_phase")
 

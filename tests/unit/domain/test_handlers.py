@@ -122,6 +122,10 @@ def test_rules_are_compiled_once_for_each_version_and_table() -> None:
 def test_a_rejection_has_a_code_of_the_contract() -> None:
     """Code, one sentence, and what a program may want to know."""
     rejection = Rejection("seat_taken", "Seat 1 is taken.", seat=1)
-    assert (rejection.code, rejection.detail, rejection.extra) == ("seat_taken", "Seat 1 is taken.", {"seat": 1})
+    assert (rejection.code, rejection.detail, rejection.extra) == (
+        "seat_taken",
+        "Seat 1 is taken.",
+        {"seat": 1},
+    )
     assert rejection.code in CODES
     assert rejection.args == ("seat_taken", "Seat 1 is taken.")

@@ -155,13 +155,13 @@ def test_a_table_shows_its_jackpot_and_its_open_round() -> None:
         ("us-casino", "table", None, False),
         ("us-casino", "rng", False, False),
         ("us-casino", "table", True, True),
-        ("evolution-live", "rng", None, False),
-        ("evolution-live", "rng", True, True),
+        ("evolution-live", "rng", None, True),
+        ("evolution-live", "rng", False, False),
         ("evolution-live", "table", None, False),
     ],
 )
 def test_parallel_rounds(house: str, source: str, *, asked: bool | None, parallel: bool) -> None:
-    """The default for `rng`, but where all share one hand; and what is asked for."""
+    """The default for `rng`, at every house; and what is asked for."""
     ledger = Ledger()
     ledger.table(house, deal_source=source, parallel_rounds=asked)
     assert ledger.work.tables["t"].parallel_rounds is parallel
