@@ -51,7 +51,7 @@ def test_what_a_command_reads(command: c.Command, wanted: Reads) -> None:
 
 def test_a_ledger_starts_once() -> None:
     """The first event says whether it is a demonstration; again changes nothing."""
-    work = Work(lambda count: bytes(count), "build")
+    work = Work(bytes, "build")
     assert HANDLERS[c.StartLedger](c.StartLedger(demo=True), work) == {}
     (emitted,) = work.emitted
     assert (emitted.position, emitted.stream, emitted.version) == (1, "ledger-0", 1)
