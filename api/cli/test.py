@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).parents[2]
 LINTERS = {
@@ -21,7 +22,7 @@ COVERAGE = ["--cov=domain", "--cov-branch", "--cov-report=term-missing:skip-cove
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what the arguments ask for; return the first failing linter's exit status, else pytest's."""
+    """Run what the arguments ask for; return the first failing linter's exit status, or become pytest."""
     parser = argparse.ArgumentParser(
         prog="scripts/test",
         description=__doc__,
@@ -36,9 +37,13 @@ def main(arguments: list[str] | None = None) -> int:
         return status
     if chosen.only_lint:
         return 0
-    command = [sys.executable, "-m", "pytest", *(for_pytest or COVERAGE)]
-    print("pytest", *command[3:], flush=True)
-    return subprocess.run(command, check=False).returncode
+    become_pytest(for_pytest or COVERAGE)
+
+
+def become_pytest(arguments: list[str]) -> NoReturn:
+    """Hand this process over to pytest, so that signals and the exit status are its own."""
+    print("pytest", *arguments, flush=True)
+    os.execv(sys.executable, [sys.executable, "-m", "pytest", *arguments])
 
 
 def lint() -> int:
