@@ -118,8 +118,6 @@ def open_table(command: OpenTable, work: Work) -> dict[str, Any]:
     parallel = (
         command.parallel_rounds if command.parallel_rounds is not None else command.deal_source == "rng"
     )
-    if published.ruleset.seating.shared_player_hand and command.parallel_rounds is None:
-        parallel = False  # a shared hand is one round that everybody bets on
     table = Table(
         command.table_id,
         published.ref,
