@@ -34,10 +34,12 @@ def decide(command: Decide, work: Work) -> dict[str, Any]:
     seat = _deciding_seat(round_, command)
     rules = work.rules_of(round_)
     if rules.decision_order == "seat" and seat.seat != round_.next_seat():
+        turn = round_.next_seat()
         raise Rejection(
             "not_your_seat",
-            "The house takes decisions in seat order: another seat is before this one.",
+            f"The house takes decisions in seat order: it is the turn of seat {turn}.",
             seat=seat.seat,
+            next_seat=turn,
         )
     wallet = work.wallets[seat.player]
     if command.action == "exchange":
@@ -113,7 +115,10 @@ def _deciding_seat(round_: Round, command: Decide) -> Seat:
         raise Rejection("not_your_seat", f"Nobody has a bet on seat {command.seat}.", seat=command.seat)
     if seat.decided_by is not None:
         raise Rejection(
-            "already_decided", f"Seat {command.seat} has {seat.step}.", seat=command.seat, decision=seat.step
+            "already_decided",
+            f"Seat {command.seat} has {seat.step}.",
+            seat=command.seat,
+            decision="fold" if seat.step == "folded" else "raise",
         )
     if round_.phase != "dealt":
         raise Rejection(
