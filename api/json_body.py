@@ -19,6 +19,8 @@ from domain.money import AMOUNT_MAX
 BODY_BYTES_MAX: Final = 256 * 1024
 ERRORS_SHOWN_MAX: Final = 20
 _POINTER_CHARACTERS_MAX: Final = 200
+_NAME_ITSELF: Final = "[key]"
+"""How pydantic ends the place of a name in an object that is refused itself; a pointer has no word for it."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -91,7 +93,7 @@ def _why(error: Exception) -> str:
     if isinstance(error, UnicodeError):
         return "it is not UTF-8, or has half of a surrogate pair"
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at character {error.pos}"
+        return f"{error.msg.removesuffix(' at')} at character {error.pos}"
     if isinstance(error, _NotIJson):
         return str(error)
     return "it is nested too deeply, or has a number too long"
@@ -118,12 +120,17 @@ def shape_problem(errors: Iterable[Mapping[str, Any]]) -> Problem:
         return Problem(
             "amount_out_of_range", f"One amount is at most {AMOUNT_MAX} minor units: see {places}."
         )
+    told = dict.fromkeys((_pointer(error["loc"]), _expected(error)) for error in found)
     return validation_failed(
-        [
-            {"pointer": _pointer(error["loc"]), "detail": str(error["msg"]).removeprefix("Value error, ")}
-            for error in found[:ERRORS_SHOWN_MAX]
-        ]
+        [{"pointer": pointer, "detail": detail} for pointer, detail in list(told)[:ERRORS_SHOWN_MAX]]
     )
+
+
+def _expected(error: Mapping[str, Any]) -> str:
+    """What belongs in the place, in JSON's words: pydantic names Python's types, and the model's class."""
+    if error["type"] in ("model_type", "dict_type"):
+        return "Input should be an object"
+    return str(error["msg"]).removeprefix("Value error, ")
 
 
 def _is_too_large_amount(error: Mapping[str, Any]) -> bool:
@@ -132,5 +139,5 @@ def _is_too_large_amount(error: Mapping[str, Any]) -> bool:
 
 def _pointer(place: Iterable[Any]) -> str:
     """A JSON pointer (RFC 6901), bounded: a name in it may be the client's own."""
-    parts = (str(part).replace("~", "~0").replace("/", "~1") for part in place)
+    parts = (str(part).replace("~", "~0").replace("/", "~1") for part in place if part != _NAME_ITSELF)
     return "".join(f"/{part}" for part in parts)[:_POINTER_CHARACTERS_MAX]
