@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
+from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI, Request
@@ -12,6 +13,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from api import demo, first_start, health, logs, page
 from api.cashier import commands as cashier_commands
@@ -110,12 +112,25 @@ async def _shape(_: Request, error: Exception) -> Response:
     return shape_problem([{**each, "loc": each["loc"][1:]} for each in errors]).response()
 
 
-async def _http(_: Request, error: Exception) -> Response:
+async def _http(request: Request, error: Exception) -> Response:
     """What the framework itself refuses."""
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for this type
-    codes = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large", 400: "malformed_json"}
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        return Problem("not_found", "No route has this path: /docs lists those there are.").response()
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        allowed = ", ".join(_methods(request))
+        headers = {"Allow": allowed}
+        return Problem("method_not_allowed", f"This path takes {allowed}.", headers=headers).response()
+    codes = {413: "body_too_large", 400: "malformed_json"}
     code = codes.get(error.status_code, "internal_error")
     return Problem(code, f"{error.detail}.", headers=error.headers).response()
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods of all routes of a path (RFC 9110 section 10.2.1); the framework names the first one's."""
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    found = (route.methods or () for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    return sorted({method for methods in found for method in methods})
 
 
 async def _unavailable(_: Request, __: Exception) -> Response:

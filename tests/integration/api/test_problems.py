@@ -121,10 +121,12 @@ def test_a_jackpot_cannot_be_changed_yet(stage: Api, what: str) -> None:
 
 
 def test_the_wrong_method_is_refused_with_the_right_one(api: Api) -> None:
-    """A DELETE is answered with what is allowed."""
-    response = api.client.delete("/v1/players")
-    api.refused("method_not_allowed", 405, response)
-    assert "POST" in response.headers["allow"]
+    """A DELETE is answered with what is allowed, by all the routes of the path."""
+    for path, allowed in (("/v1/players", "POST"), ("/v1/tables", "GET, POST"), ("/v1/tables/t", "GET")):
+        response = api.client.delete(path)
+        problem = api.refused("method_not_allowed", 405, response)
+        assert response.headers["allow"] == allowed
+        assert problem["detail"] == f"This path takes {allowed}."
 
 
 def test_what_exists_already_is_refused(stage: Api) -> None:
