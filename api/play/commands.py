@@ -52,7 +52,11 @@ _STAKES = (
         "round_not_found", "wrong_phase", "already_decided", "not_your_seat", "insufficient_funds", "misdeal"
     ),
     openapi_extra=openapi.write(
-        CLOSED, {"seat": 1, "action": "raise"}, {"seat": 1, "action": "exchange", "discard": "2s"}
+        CLOSED,
+        {"seat": 1, "action": "raise"},
+        {"seat": 1, "action": "fold", "open_next": True},
+        {"seat": 1, "action": "exchange", "discard": "2s"},
+        {"seat": 1, "action": "exchange", "discard": "2s", "drawn": "Ac"},
     ),
 )
 def decide(round_id: RoundPath, body: Annotated[DecisionBody, Body()]) -> c.Command:
@@ -107,7 +111,10 @@ def place_antes(round_id: RoundPath, body: Annotated[AntesBody, Body()]) -> c.Co
     dependencies=[scopes(PLAY)],
     responses=openapi.write_problems("round_not_found", "wrong_phase", "misdeal"),
     openapi_extra=openapi.write(
-        OPENED, {}, {"seats": {"1": ["As", "Ah", "7c", "4d", "2s"]}, "dealer_up": ["Kd"]}
+        OPENED,
+        {},
+        {"seats": {"1": ["As", "Ah", "7c", "4d", "2s"]}, "dealer_up": ["Kd"]},
+        {"player": ["As", "Ah", "7c", "4d", "2s"], "dealer_up": ["Kd"]},
     ),
 )
 def deal(round_id: RoundPath, body: Annotated[DealBody, Body()]) -> c.Command:

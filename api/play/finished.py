@@ -103,7 +103,6 @@ def _jackpot_document(found: FoundRound) -> dict[str, Any] | None:
 
 
 def evidence(found: FoundRound, stored: list[bytes], player: str | None) -> bytes:
-    """The evidence file of a finished round (JSON); with a pseudonym, without what is other players'."""
     """A finished round's evidence file; with a player's pseudonym, without what is other players'."""
     currency = found.round.opened.currency
     jackpot = _jackpot_document(found)
