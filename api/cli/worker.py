@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from api.cli.connections import BoundedConnection
+
 if TYPE_CHECKING:
     from api.composition import Service
 
@@ -35,7 +37,7 @@ def main() -> None:
         "api.app:create_app",
         factory=True,
         loop="uvloop",
-        http="httptools",
+        http=BoundedConnection,
         ws="none",
         lifespan="on",
         access_log=False,  # paths and queries are the operator's business: the ledger records who did what
