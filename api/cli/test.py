@@ -35,9 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
     os.chdir(ROOT)
     if not chosen.no_lint and (status := lint()):
         return status
-    if chosen.only_lint:
-        return 0
-    become_pytest(for_pytest or COVERAGE)
+    if not chosen.only_lint:
+        become_pytest(for_pytest or COVERAGE)
+    return 0
 
 
 def become_pytest(arguments: list[str]) -> NoReturn:
