@@ -285,4 +285,10 @@ def _row(cursor: psycopg.Cursor[Any]) -> tuple[Any, ...]:
 
 
 def _one_line(error: psycopg.Error) -> str:
+    """Return what the database says; not what the client library says of a connection string.
+
+    That quotes what it cannot read, the password with it.
+    """
+    if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:
+        return "that is not a connection string (postgresql://user@host/database)"
     return str(error).strip().partition("\n")[0]

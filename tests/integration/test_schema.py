@@ -204,6 +204,17 @@ def test_an_unreachable_server_is_one_line() -> None:
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "url", ["postgres//admin:hidden@host/x", "postgresql://admin:hidden@host/x?none=1", "host=x hidden"]
+)
+def test_what_is_no_connection_string_is_not_repeated(url: str) -> None:
+    """The client library quotes what it cannot read; the password in it is not passed on."""
+    for function in (check, is_empty, lambda dsn: prepare(dsn, passwords=PASSWORDS)):
+        with pytest.raises(NotReadyError, match="not a connection string") as caught:
+            function(url)
+        assert "hidden" not in str(caught.value)
+
+
 def test_nothing_secret_is_printed(ready: AppDsn) -> None:
     """Printing the logins shows the schema alone."""
     assert repr(ready) == f"AppDsn(schema='{ready.schema}')"
