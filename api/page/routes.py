@@ -103,9 +103,11 @@ async def antes(request: Request, round_id: str) -> Response:
 
 @router.post("/play/rounds/{round_id}/deal")
 async def deal(request: Request, round_id: str) -> Response:
-    """Deal a round whose stakes were placed elsewhere."""
+    """Deal a round whose stakes were placed elsewhere, the demo player's among them."""
     desk, fields = await _desk(request), await _fields(request)
     found = await _round(desk, round_id)
+    if not found.view["seats"]:
+        raise not_here("The demonstration player has no seat in that round.")
     return await _act(request, desk, found.house, c.DealCards(round_id), fields)
 
 

@@ -96,6 +96,16 @@ def test_another_sites_form_is_refused(demo_api: Api, browser: Browser, headers:
     assert demo_api.rows() == before
 
 
+def test_a_round_of_others_is_not_dealt(demo_api: Api) -> None:
+    """Nobody who comes by the page closes the bets of a round in which only others sit."""
+    demo_api.player("guest")
+    seat = {"seat": 1, "player_id": "guest", "ante": 500}
+    others = demo_api.open("demo-us-casino", seat)["round_id"]
+    response = demo_api.client.post(f"/play/rounds/{others}/deal", data={"key": "k" * 24})
+    assert response.status_code == 404
+    assert demo_api.get(f"/v1/rounds/{others}").json()["phase"] == "betting"
+
+
 def test_a_form_without_fetch_metadata_needs_its_own_origin(demo_api: Api, browser: Browser) -> None:
     """An older browser says only Origin: the page's own is taken."""
     form = browser.load("/?house=us-casino").form("/play/rounds")
