@@ -99,6 +99,7 @@ class Reading:
         self._application = LedgerApplication(self._reader)
         self._rules: dict[tuple[Any, ...], tuple[Rules, PublishedRuleset]] = {}
         self._seen = 0
+        self._asked: dict[str, asyncio.Task[int]] = {}
 
     async def open(self) -> None:
         """Connect."""
@@ -117,9 +118,9 @@ class Reading:
 
     async def position(self) -> int:
         """The ledger's last position; 0 in an empty one. Raises ReadingUnavailable."""
-        ((position,),) = await self._rows("position")
+        position = await self._together("position")
         self.saw(position)
-        return int(position)
+        return position
 
     async def wait_for(self, position: int) -> bool:
         """Wait, a bounded time, until the ledger has come to `position`; say whether it has."""
@@ -138,8 +139,22 @@ class Reading:
         return isinstance(event, LedgerStarted) and event.demo
 
     async def _projected(self) -> int:
-        ((position,),) = await self._rows("projected")
-        return int(position)
+        return await self._together("projected")
+
+    async def _together(self, query: str) -> int:
+        """The number that a query without parameters answers.
+
+        Those who ask at once get one answer: however many wait for a position, the database is asked by one
+        of them at a time.
+        """
+        asked = self._asked.get(query)
+        if asked is None or asked.done():
+            asked = self._asked[query] = asyncio.create_task(self._number(query))
+        return await asyncio.shield(asked)
+
+    async def _number(self, query: str) -> int:
+        ((number,),) = await self._rows(query)
+        return int(number)
 
     async def _wait(self, ask: Any, position: int) -> bool:
         end = time.monotonic() + POSITION_WAIT_SECONDS_MAX
