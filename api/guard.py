@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import structlog
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.json_body import BODY_BYTES_MAX, too_large
@@ -37,6 +38,8 @@ class Guard:
             await self._app(scope, _bounded(scope, receive), watched)
         except Problem as problem:
             await problem.response()(scope, receive, send)
+        except ClientDisconnect:
+            return  # nobody is there to be answered, and nothing has failed
         except Exception as error:
             # The text of an error may hold what it was about: only its kind and its place are logged.
             log.error("request_failed", error=type(error).__name__, at=_place(error), path=_route(scope))  # noqa: TRY400

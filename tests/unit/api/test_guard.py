@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
+from starlette.requests import Request
 from structlog.testing import capture_logs
 
 from api.guard import Guard
@@ -98,6 +99,18 @@ def test_a_body_that_does_not_say_how_long_it_is_is_counted() -> None:
     assert problem(call(reads, part, part, part, headers=headers))["code"] == "body_too_large"
     last = {"type": "http.request", "body": b"x", "more_body": False}
     assert call(reads, part, part, last, headers=headers)[0]["status"] == 204
+
+
+def test_a_client_that_leaves_in_the_middle_of_a_form_is_not_a_defect() -> None:
+    """Nobody is answered, and nothing is logged: it is nothing that an operator could mend."""
+
+    async def form(scope: Scope, receive: Receive, _: Send) -> None:
+        await Request(scope, receive).body()
+
+    half = {"type": "http.request", "body": b"key=", "more_body": True}
+    with capture_logs() as lines:
+        assert call(form, half, {"type": "http.disconnect"}) == []
+    assert lines == []
 
 
 def test_a_client_that_left_before_its_body_was_there_is_not_answered() -> None:
