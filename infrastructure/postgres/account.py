@@ -98,12 +98,14 @@ def can_enter(account: Account | None, path: Path) -> bool:
 def let_in(account: Account | None, directory: Path) -> None:
     """Let the server's user pass through a directory of ours, by group and to no one else.
 
-    Raises LauncherError where that does not make it reachable: a directory above it is private.
+    A directory that another group may use is left as it is: it has one group, and that one would be shut out.
+    Raises LauncherError where it stays out of reach: it is such a one, or a directory above it is private.
     """
     if account is None or can_enter(account, directory):
         return
     status = directory.stat()
-    if status.st_uid == os.geteuid():
+    is_free = status.st_gid in (os.getegid(), account.gid) or not status.st_mode & stat.S_IRWXG
+    if status.st_uid == os.geteuid() and is_free:
         os.chown(directory, -1, account.gid)
         directory.chmod(stat.S_IMODE(status.st_mode) & ~stat.S_IRWXG | stat.S_IXGRP)
     if not can_enter(account, directory):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import grp
 import os
 import pwd
 import secrets
@@ -426,6 +427,19 @@ def test_a_private_folder_above_is_said(server_home: Path) -> None:
     with pytest.raises(LauncherError, match="outside private folders"):
         EmbeddedPostgres(private / "inner" / "postgres").start()
     assert private.stat().st_mode & 0o777 == 0o700
+
+
+@needs_root
+def test_a_folder_that_a_group_uses_stays_the_groups(server_home: Path) -> None:
+    """A folder has one group: nobody who may use it is shut out to let the server's user in."""
+    shared = server_home.parent / "shared"
+    shared.mkdir()
+    os.chown(shared, -1, grp.getgrnam("daemon").gr_gid)
+    shared.chmod(0o770)
+    with pytest.raises(LauncherError, match="outside private folders"):
+        EmbeddedPostgres(shared / "postgres").start()
+    assert shared.stat().st_gid == grp.getgrnam("daemon").gr_gid
+    assert shared.stat().st_mode & 0o777 == 0o770
 
 
 @pytest.fixture
