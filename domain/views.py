@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from domain.hands import rank_five
+from domain.money import floor_minor, parse_exact
 from domain.round import Round, Seat
 from domain.rules import Rules
 from domain.work import Work
@@ -62,6 +63,9 @@ def round_view(
         "committed": committed(round_),
         "up_cards": list(round_.up_cards),
     }
+    if round_.shared:
+        # Face up for everybody, and told here even where the answer shows none of the seats.
+        view["shared_cards"] = list(round_.shared)
     numbers = sorted(round_.seats) if seats is None else seats
     view["seats"] = [
         _seat(round_, round_.seats[n], rules, names, cards_visible=cards_visible) for n in numbers
@@ -82,8 +86,10 @@ def round_view(
                 "jackpot_id": hit.jackpot_id,
                 "category": hit.category,
                 "award": hit.award,
-                "meter_before": hit.meter_before,
-                "meter_after": hit.meter_after,
+                "meter_before": floor_minor(parse_exact(hit.meter_before)),
+                "meter_after": floor_minor(parse_exact(hit.meter_after)),
+                "meter_before_exact": hit.meter_before,
+                "meter_after_exact": hit.meter_after,
                 "order": hit.order,
             }
             for hit in sorted(hits, key=lambda hit: hit.order)
@@ -125,12 +131,11 @@ def _seat(
         "ante": seat.ante,
         "side_bets": seat.side_bets,
         "cards": list(cards) if cards_visible else [],
+        "category": rank_five(cards).category if cards and cards_visible else None,
         "options": options(round_, seat, rules),
     }
     if seat.session_id is not None:
         view["session_id"] = seat.session_id
-    if cards and cards_visible:
-        view["category"] = rank_five(cards).category
     if seat.fee:
         view["exchanged"] = True
     if seat.decided_by is not None:

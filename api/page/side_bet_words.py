@@ -84,7 +84,7 @@ def _jackpot(
     award = bet.awards[hit["category"]]
     hand = _upper(category_name(hit["category"], article=True))
     won = money(leg["won"], currency)
-    before, after = exact(hit["meter_before"], currency), exact(hit["meter_after"], currency)
+    before, after = exact(hit["meter_before_exact"], currency), exact(hit["meter_after_exact"], currency)
     moved = f"The meter went from {before} to {after}. The stake does not come back."
     if award.percent == 100:  # noqa: PLR2004 - per cent
         sharing = sum(bet.awards[other["category"]].percent == award.percent for other in hits)
@@ -98,7 +98,7 @@ def _jackpot(
         return f"{hand} wins {award.percent}% of the meter: {won}. {moved}"
     if award.funding == "house":
         return f"{hand} wins a fixed {won}, paid by the house, not the meter. The stake does not come back."
-    held = parse_exact(hit["meter_before"])
+    held = parse_exact(hit["meter_before_exact"])
     topped = (
         f" The meter held only {before}: the house added what was missing."
         if held < hit["award"] * EXACT

@@ -53,14 +53,16 @@ class DealerAnswer(Answer):
 
 
 class JackpotHitAnswer(Answer):
-    """An award; meters in minor units, exact, as decimal text."""
+    """An award; meters in minor units, floored, and exact as decimal text."""
 
     seat: int
     jackpot_id: str
     category: str
     award: int
-    meter_before: str
-    meter_after: str
+    meter_before: int
+    meter_after: int
+    meter_before_exact: str
+    meter_after_exact: str
     order: int
 
 
@@ -81,6 +83,7 @@ class RoundAnswer(Answer):
     deck_commitment: str | None
     committed: Literal["before_stake", "same_command", "table"]
     up_cards: list[str]
+    shared_cards: list[str] | None = None
     seats: list[SeatAnswer]
     totals: dict[str, int] | None = None
     dealer: DealerAnswer | None = None

@@ -54,7 +54,7 @@ def test_only_the_game_server_sees_face_down_cards_of_an_open_round(stage: Api, 
     for scope in ("reports", "audit", "disputes", "reports audit"):
         seen = stage.get(path, scope=scope)
         assert seen.json()["seats"][0]["cards"] == []
-        assert "category" not in seen.json()["seats"][0]
+        assert seen.json()["seats"][0]["category"] is None
         assert hides(seen.text)
     finish(stage, dealt)
     seen = stage.get(path, scope="audit").json()

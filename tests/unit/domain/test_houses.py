@@ -151,7 +151,7 @@ def test_nordic_is_source_000() -> None:
     assert side_bet(ruleset)["awards"] == jackpot("500", "100", "50")
     assert side_bet(ruleset)["stake"] == "1"
     assert ruleset.raise_cap is None
-    assert ruleset.misdeal_causes == ()
+    assert ruleset.misdeal_causes == ("misdeal_count", "misdeal_exposed")
     assert ruleset.names["raise"] == "Bet"
 
 
@@ -240,7 +240,7 @@ def test_the_tables_of_source_004(ruleset_id: str) -> None:
     assert ruleset.source == "004"
     assert (ruleset.seating.seats, ruleset.seating.hands_per_player) == (7, 1)
     assert (ruleset.deal.pattern, ruleset.deal.player_cards) == ("block", "down")
-    assert ruleset.misdeal_causes == ()
+    assert ruleset.misdeal_causes == ("misdeal_count", "misdeal_exposed")
     assert ruleset.names["raise"] == "Bet"
 
 

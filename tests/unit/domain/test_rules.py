@@ -58,7 +58,11 @@ def test_us_casino_in_minor_units() -> None:
     assert (rules.pattern, rules.player_cards_down, rules.up_indices) == ("block", True, (0,))
     assert (rules.decision_order, rules.on_timeout, rules.show_hands) == ("any", "fold", "called")
     assert rules.reveal_if_all_fold
-    assert (rules.exchange_fee_antes, rules.forfeits, rules.misdeal_causes) == (None, (), ())
+    assert (rules.exchange_fee_antes, rules.forfeits, rules.misdeal_causes) == (
+        None,
+        (),
+        ("misdeal_count", "misdeal_exposed"),
+    )
     assert rules.side_bet_order == ("jackpot",)
     assert rules.side_bets["jackpot"] == CompiledSideBet(
         kind="jackpot",

@@ -239,7 +239,7 @@ def test_cards_are_dealt_face_down(nordic: Ledger) -> None:
 
     view = round_view(nordic.work.rounds[round_id], rules, {}, game_server=False)
     assert view["seats"][0]["cards"] == []
-    assert "category" not in view["seats"][0]
+    assert view["seats"][0]["category"] is None
     nordic.decide(round_id, 1, "raise")
     nordic.reveal(round_id, ACE_KING)
     view = round_view(nordic.work.rounds[round_id], rules, {}, game_server=False)

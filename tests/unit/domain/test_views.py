@@ -42,7 +42,7 @@ def test_a_round_in_every_phase() -> None:
         **common,
         "phase": "betting",
         "up_cards": [],
-        "seats": [{**seat, "cards": [], "options": []}],
+        "seats": [{**seat, "cards": [], "category": None, "options": []}],
     }
     hand = {"cards": [*cards(HAND)], "category": "pair"}
     assert ledger.deal("r", DEALER, {1: HAND}) == {
@@ -73,6 +73,16 @@ def test_a_round_in_every_phase() -> None:
             }
         ],
     }
+
+
+def test_a_shared_hand_is_told_even_where_no_seat_is() -> None:
+    """On a big shared round an answer shows none of the seats, and still the hand that all play."""
+    ledger = Ledger()
+    ledger.table("evolution-live")
+    round_id = ledger.dealt(DEALER, {number: Box(HAND) for number in range(1, 23)})
+    state = ledger.round(round_id)
+    view = round_view(state, ledger.work.rules_of(state), {}, game_server=False, seats=[])
+    assert (view["seats"], view["shared_cards"]) == ([], [*cards(HAND)])
 
 
 def test_a_losing_and_a_folded_seat() -> None:
@@ -121,8 +131,10 @@ def test_jackpot_hits_are_shown_in_their_order() -> None:
         "jackpot_id": "pot",
         "category": "royal_flush",
         "award": 50_150,
-        "meter_before": "100300",
-        "meter_after": "50150",
+        "meter_before": 100_300,
+        "meter_after": 50_150,
+        "meter_before_exact": "100300",
+        "meter_after_exact": "50150",
         "order": 1,
     }
 
@@ -139,7 +151,7 @@ def test_face_down_cards_are_seen_by_others_after_the_round_only(house: str) -> 
     for does in ("raise", "fold"):
         text = json.dumps(seen(ledger, round_id, game_server=False))
         assert not any(f'"{card}"' in text for card in [*cards(HAND), *hidden])
-        assert '"category"' not in text
+        assert '"category": "' not in text
         text = json.dumps(seen(ledger, round_id, game_server=True))
         assert all(f'"{card}"' in text for card in cards(HAND))
         assert not any(f'"{card}"' in text for card in hidden)

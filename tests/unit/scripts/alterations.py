@@ -210,7 +210,7 @@ ALTERATIONS: list[tuple[str, Callable[[], Maker], Callable[[Evidence], None], st
     ("refunded bet", void_after_decisions, lambda e: event_of(e, "StakeRefunded")["data"]["bets"].pop(),
      "void"),
     ("cause", void_after_decisions, altered("RoundVoided", "cause", "expired"), "void"),
-    ("misdeal where there is none", void_with_empty_meter, altered("RoundVoided", "cause", "misdeal_count"),
+    ("a cause of no house", void_with_empty_meter, altered("RoundVoided", "cause", "flood"),
      "void"),
     ("reversal", void_with_empty_meter, altered("ContributionReversed", "amount", "71"), "void"),
     ("reversal's share", void_with_empty_meter, altered("ContributionReversed", "from_house", "1", 1),

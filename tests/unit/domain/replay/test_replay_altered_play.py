@@ -150,9 +150,9 @@ ALTERATIONS: dict[str, Alteration] = {
         ("decided_by",),
     ),
     "timeout_raises": (honest.czech_exchange, setting("Raised", decided_by="timeout"), ("decided_by",)),
-    "void_cause_of_another_house": (
+    "void_cause_of_no_house": (
         honest.void_after_reveal,
-        setting("RoundVoided", cause="misdeal_count"),
+        setting("RoundVoided", cause="flood"),
         ("void_cause",),
     ),
     "void_cause_timeout": (honest.void_misdeal, setting("RoundVoided", cause="timeout"), ("void_cause",)),
