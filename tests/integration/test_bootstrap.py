@@ -29,8 +29,9 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Record installations instead of running pip; return the record."""
+    """Record installations instead of running pip, and leave pip out, which takes long; return the record."""
     record: list[str] = []
+    without(monkeypatch, "ensurepip")
     monkeypatch.setattr(bootstrap, "install", lambda _python, _venv, lock_path: record.append(lock_path))
     return record
 

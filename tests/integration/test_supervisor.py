@@ -144,12 +144,13 @@ def test_workers_share_the_socket_and_what_they_are_told(
 
 def test_a_killed_worker_is_replaced(listener: socket.socket, started: Callable[..., Workers]) -> None:
     """A worker that dies is said and replaced, and the service answers again."""
+    before = children()
     workers = started()
     victim, _ = ask(listener)
     os.kill(victim, signal.SIGKILL)
     assert f"worker {victim} ended with status -9" in until_said(workers, str(victim))
     deadline = time.monotonic() + 30
-    while not (children() - {victim}) and time.monotonic() < deadline:
+    while not (children() - before) and time.monotonic() < deadline:
         workers.look_after()
         time.sleep(0.01)
     assert ask(listener)[0] != victim
