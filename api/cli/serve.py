@@ -47,6 +47,7 @@ class Options:
     port: int
     workers: int
     directory: DataDirectory
+    pg_bin: Path | None
     init_db: bool
     database_url: str | None
 
@@ -92,6 +93,7 @@ def parse(arguments: list[str] | None) -> Options:
     parser.add_argument("--workers", type=int, default=1, help="processes that serve (%(default)s)")
     parser.add_argument("--data-dir", type=Path, help="where the ledger is kept (.data in the project)")
     parser.add_argument("--keys", type=Path, help="where the keys are kept (keys in the data directory)")
+    parser.add_argument("--pg-bin", type=Path, help="directory of other PostgreSQL programs")
     parser.add_argument("--init-db", action="store_true", help="prepare the database of DATABASE_URL and end")
     chosen = parser.parse_args(arguments)
     database_url = os.environ.get("DATABASE_URL") or None
@@ -106,6 +108,7 @@ def parse(arguments: list[str] | None) -> Options:
         port=chosen.port,
         workers=chosen.workers,
         directory=data_directory.choose(chosen.data_dir, chosen.keys),
+        pg_bin=chosen.pg_bin,
         init_db=chosen.init_db,
         database_url=database_url,
     )
@@ -151,7 +154,7 @@ def bring_up(options: Options, stack: contextlib.ExitStack) -> tuple[EmbeddedPos
     listener = stack.enter_context(listen(options.host, options.port))
     postgres = None
     if options.database_url is None:
-        postgres = stack.enter_context(EmbeddedPostgres(directory.postgres))
+        postgres = stack.enter_context(EmbeddedPostgres(directory.postgres, options.pg_bin))
         login = prepare(postgres.dsn, passwords=load_passwords(directory.keys)).app
     else:
         login = with_password(options.database_url, directory.keys)
