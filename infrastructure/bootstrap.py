@@ -42,6 +42,8 @@ _SCHEMA_NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,39}")
 _MIGRATION_NAME: Final = re.compile(r"([0-9]{4})_[a-z0-9_]+\.sql")
 _LOCK: Final = 0x5374_7564_4C65_6467  # "StudLedg": an advisory lock has a number, not a name
 _WAIT_MS_MAX: Final = 60_000
+_AUDITOR_CONNECTIONS_MAX: Final = 8
+"""So that whoever audits cannot keep the application from its own ledger by connecting all the time."""
 
 
 class NotReadyError(RuntimeError):
@@ -164,6 +166,9 @@ def _make_roles(
             names[role], sql.Literal(verifier.decode())
         )
         connection.execute(change)
+    connection.execute(
+        sql.SQL("ALTER ROLE {} CONNECTION LIMIT {}").format(names["auditor"], _AUDITOR_CONNECTIONS_MAX)
+    )
 
 
 def _make_schema(connection: psycopg.Connection, schema: str, names: Mapping[str, sql.Identifier]) -> None:

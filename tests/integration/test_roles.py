@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -151,3 +152,14 @@ def test_the_roles_of_one_ledger_see_nothing_of_another(database: str, ready: Ap
     for dsn in (ready.app, ready.auditor):
         with psycopg.connect(dsn) as connection, pytest.raises(errors.InsufficientPrivilege):
             connection.execute("SELECT position FROM roles_other.head")
+
+
+def test_an_auditor_does_not_take_every_connection(ready: AppDsn) -> None:
+    """However often the auditor connects, the application still can."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(8):
+            stack.enter_context(psycopg.connect(ready.auditor))
+        with pytest.raises(psycopg.OperationalError, match='too many connections for role "roles_auditor"'):
+            psycopg.connect(ready.auditor)
+        with psycopg.connect(ready.app) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
