@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from phevaluator.evaluator import evaluate_5cards, evaluate_6cards
@@ -94,6 +95,12 @@ def rank_five(cards: Sequence[str]) -> Hand:
 
     Raises ``CardError`` (``WrongCount``, ``UnknownCard`` or ``DuplicateCard``).
     """
+    return _ranked(tuple(cards))
+
+
+# A round's hands are ranked when they are shown, settled and shown again.
+@lru_cache(maxsize=4096)
+def _ranked(cards: tuple[str, ...]) -> Hand:
     a, b, c, d, e = map(_EVALUATOR_IDS.__getitem__, require_cards(cards, HAND_SIZE))
     value: int = evaluate_5cards(a, b, c, d, e)
     return _HANDS[value - 1]

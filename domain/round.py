@@ -29,6 +29,7 @@ from typing import Final, Literal
 
 from domain import events as ev
 from domain.money import parse_exact
+from domain.rules import Rules
 
 Phase = Literal["betting", "dealt", "decided", "revealed", "settled", "closed", "voided"]
 Step = Literal["waiting", "deciding", "exchanged", "raised", "folded"]
@@ -105,7 +106,8 @@ class Seat:
 class Round:
     """A round as its events tell it.
 
-    `opened` pins what it is played by; `hands` counts each player's hands that are not finished.
+    `opened` pins what it is played by; `hands` counts each player's hands that are not finished. `rules` is
+    what `opened` pins, compiled, where somebody has needed it.
     """
 
     id: str
@@ -130,6 +132,7 @@ class Round:
     refunded: int = 0
     deck_seed: str | None = None
     void_cause: str | None = None
+    rules: Rules | None = field(default=None, compare=False, repr=False)
 
     @property
     def finished(self) -> bool:
