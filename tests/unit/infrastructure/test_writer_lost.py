@@ -58,12 +58,17 @@ def line(ledger: Process) -> Line:
 
 @pytest.fixture
 def writer(ledger: Process, line: Line, monkeypatch: pytest.MonkeyPatch) -> Iterator[Writer]:
-    """Yield a writer that has not begun, and that gives a database a moment to come back."""
-    monkeypatch.setattr(writing, "RECOVERY_SECONDS", 0.2)
+    """Yield a writer that has not begun, and that asks often whether its database is back."""
     monkeypatch.setattr(writing, "RECOVERY_PAUSE_SECONDS", 0.001)
     made = Writer(line, SEALS, ledger.clock, "test-build")
     yield made
     made.stop()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give a database half a second to come back."""
+    monkeypatch.setattr(writing, "RECOVERY_SECONDS", 0.5)
 
 
 @pytest.mark.parametrize("losses", [["before"], ["after"], ["before", "after"], ["before", "before"]])
@@ -140,6 +145,7 @@ def test_a_command_that_fails_in_a_lost_batch_harms_no_other(
     assert isinstance(ends[1], CommandFailed)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_database_that_stays_away_keeps_nobody_waiting(writer: Writer, line: Line, ledger: Process) -> None:
     """After a bounded time all who wait are told to try again; what they sent has not happened."""
     line.away = True
@@ -156,10 +162,11 @@ def test_a_database_that_stays_away_keeps_nobody_waiting(writer: Writer, line: L
     line.away = True
     with pytest.raises(Overloaded):
         writer.call(batches[0][1])
-    assert line.tried > tried + 4  # a new outage is waited for again
+    assert line.tried >= tried + 4  # one for the answer, then a new outage is waited for again
     assert ledger.ledger.wallets["p1"].balance == 1_000_001
 
 
+@pytest.mark.usefixtures("impatient")
 def test_stopping_during_an_outage_is_bounded(writer: Writer, line: Line) -> None:
     """A writer that cannot reach its database ends all the same, and answers who waits."""
     line.away = True
