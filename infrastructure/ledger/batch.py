@@ -22,7 +22,7 @@ from infrastructure.ledger.books import Books
 from infrastructure.ledger.store import (
     Changes,
     CommandRecord,
-    FirstAnswer,
+    FirstReading,
     OpenRoundRow,
     Store,
     StoredEventRow,
@@ -68,6 +68,8 @@ class Batch:
         self.clock = clock
         self.outcomes: list[Outcome] = []
         self.unsettled: list[tuple[str, int]] = []
+        self._sent = False
+        self._anticipated: tuple[FirstReading, list[CommandRecord]]
 
     def run(self) -> list[Outcome]:
         """Read, decide, write and commit. Returns an outcome for each submission, in order.
@@ -75,29 +77,77 @@ class Batch:
         Raises StoreRefused and StoreLost, or whatever a defect raises, with the transaction ended and
         the books not to be trusted.
         """
+        self.send()
+        return self.finish()
+
+    def send(self) -> None:
+        """Read, decide, and send what is to be written: the commit is on its way. Raises what `run` raises.
+
+        From here on the books are as the batch leaves them; should it not come to that, they are dropped.
+        """
         reading = self.books.reading(self.submissions)
         answer = self.store.begin(reading)
         try:
             self.books.refresh(self.submissions, answer, self.store, self.seals)
-            records = self._decide(answer)
-            work = self.books.work
-            if records or work.emitted:
-                self.store.commit(self._changes(records))
-            else:
-                self.store.rollback()
+            records = self._decide(answer.commands)
+            self._send(reading, records)
         except BaseException:
             self.store.rollback()
             raise
-        self.books.remember(reading)
+
+    def finish(self) -> list[Outcome]:
+        """Wait for the commit. Returns the outcomes. Raises StoreRefused and StoreLost."""
+        if self._sent:
+            self.store.finish()
         return self.outcomes
 
+    # ── While the batch before is being committed ─────────────────────────────────────────────────────────
+    def anticipate(self) -> bool:
+        """Decide on the books as the batch before leaves them, while the database is still busy with it.
+
+        False, and nothing done, where something would have to be read first. What is decided here is sent by
+        `confirm`, or not at all.
+        """
+        reading = self.books.reading(self.submissions)
+        if not self.books.suffice(self.submissions, reading):
+            return False
+        self._anticipated = reading, self._decide({})
+        return True
+
+    def confirm(self) -> bool:
+        """Take the head; send what was anticipated if nobody has written since and no command is known.
+
+        False where it does not: the transaction is ended, and the books are not to be trusted. So an
+        anticipated batch that is written is what it would have been, had it been decided under its own lock.
+        Raises what `run` raises.
+        """
+        reading, records = self._anticipated
+        answer = self.store.begin(reading)
+        try:
+            if answer.position != reading.known_position or answer.commands:
+                self.store.rollback()
+                return False
+            self._send(reading, records)
+        except BaseException:
+            self.store.rollback()
+            raise
+        return True
+
+    def _send(self, reading: FirstReading, records: list[CommandRecord]) -> None:
+        if records or self.books.work.emitted:
+            self.store.send(self._changes(records))
+            self._sent = True
+        else:
+            self.store.rollback()
+        self.books.remember(reading)
+
     # ── Deciding ────────────────────────────────────────────────────────────────────────────────────────────
-    def _decide(self, answer: FirstAnswer) -> list[CommandRecord]:
+    def _decide(self, known_before: dict[bytes, CommandRecord]) -> list[CommandRecord]:
         work = self.books.work
         work.now_us = self.clock()
         self._watch_clock()
         records: list[CommandRecord] = []
-        decided: dict[bytes, CommandRecord] = answer.commands
+        decided = dict(known_before)
         for submission in self.submissions:
             known = decided.get(submission.id)
             if known is not None:

@@ -79,6 +79,14 @@ class Books:
         ids = [submission.id for submission in submissions]
         return FirstReading(known_position, ids, cached, list(new), list(player_ids), transfers)
 
+    def suffice(self, submissions: Sequence[Submission], reading: FirstReading) -> bool:
+        """Whether these commands can be decided on what is here, without reading."""
+        if reading.new_rounds or reading.player_ids or reading.transfers:
+            return False
+        if reading.known_position != self.known_position:
+            return False  # a round in memory may be behind
+        return all(player in self.work.wallets for player in self._players_of_rounds(submissions))
+
     def refresh(
         self, submissions: Sequence[Submission], answer: FirstAnswer, store: Store, seals: Seals
     ) -> None:
@@ -143,15 +151,7 @@ class Books:
     def _read_wallets(self, submissions: Sequence[Submission], store: Store, *, moved: bool) -> None:
         """Read the wallets of the batch's rounds, and its players' where memory is out of date."""
         work = self.work
-        by_round: dict[str, list[Command]] = {}
-        for submission in submissions:
-            round_id = reads(submission.command).round_id
-            if round_id is not None and round_id in work.rounds:
-                by_round.setdefault(round_id, []).append(submission.command)
-        players: set[str] = set()
-        seats_max = max(work.settle_seats_max, WHOLE_SEATS_MAX)  # an answer names the players of all it shows
-        for round_id, commands in by_round.items():
-            players |= players_touched(work.rounds[round_id], commands, seats_max)
+        players = self._players_of_rounds(submissions)
         missing = [player for player in players if player not in work.wallets]
         player_ids: list[str] = []
         if moved:
@@ -161,6 +161,20 @@ class Books:
         if missing or player_ids:
             for row in store.read_wallets(missing, player_ids):
                 self._learn_wallet(row)
+
+    def _players_of_rounds(self, submissions: Sequence[Submission]) -> set[str]:
+        """The players whose wallets these commands may touch or show, by the rounds they are on."""
+        work = self.work
+        by_round: dict[str, list[Command]] = {}
+        for submission in submissions:
+            round_id = reads(submission.command).round_id
+            if round_id is not None and round_id in work.rounds:
+                by_round.setdefault(round_id, []).append(submission.command)
+        players: set[str] = set()
+        seats_max = max(work.settle_seats_max, WHOLE_SEATS_MAX)  # an answer names the players of all it shows
+        for round_id, commands in by_round.items():
+            players |= players_touched(work.rounds[round_id], commands, seats_max)
+        return players
 
     # ── After a batch ───────────────────────────────────────────────────────────────────────────────────────
     def remember(self, reading: FirstReading) -> None:

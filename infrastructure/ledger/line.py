@@ -87,7 +87,8 @@ class Line:
         try:
             for name, statement in statements.items():
                 self._pgconn.send_prepare(self._names[name], statement.encode())
-            self._finish()
+            self._flush()
+            self._collect()
         except psycopg.OperationalError as error:
             raise self._lost(str(error)) from error
         except BaseException:
@@ -99,12 +100,27 @@ class Line:
 
         Raises LineRefusedError at the first refusal, LineLostError.
         """
+        self.send(calls)
+        return self.receive()
+
+    def send(self, calls: Sequence[Call]) -> None:
+        """Send the calls, for the server to work on; `receive` is next. Raises LineLostError."""
         send = self._pgconn.send_query_prepared
         try:
             for name, parameters in calls:
                 send(self._names[name], parameters, [1] * len(parameters), result_format=1)
             self.sent += len(calls)
-            return self._finish()
+            self._flush()
+        except psycopg.OperationalError as error:
+            raise self._lost(str(error)) from error
+        except BaseException:
+            self.close()  # interrupted: half a trip on its way cannot be taken back
+            raise
+
+    def receive(self) -> list[PGresult]:
+        """Wait for a result of each call that was sent. Raises as `trip` does."""
+        try:
+            return self._collect()
         except psycopg.OperationalError as error:
             raise self._lost(str(error)) from error
         except LineRefusedError:
@@ -117,13 +133,17 @@ class Line:
         """Close the connection; harmless when it is closed."""
         self._connection.close()
 
-    def _finish(self) -> list[PGresult]:
-        """Send what is queued and collect the results up to the synchronisation point."""
+    def _flush(self) -> None:
+        """Send what is queued, and the synchronisation point behind it."""
         deadline = time.monotonic() + self._answer_seconds_max
-        results: list[PGresult] = []
         self._pgconn.pipeline_sync()
         while self._pgconn.flush():
             self._wait(select.POLLIN | select.POLLOUT, deadline)
+
+    def _collect(self) -> list[PGresult]:
+        """Return the results up to the synchronisation point."""
+        deadline = time.monotonic() + self._answer_seconds_max
+        results: list[PGresult] = []
         while True:
             while self._pgconn.is_busy():
                 self._wait(select.POLLIN, deadline)

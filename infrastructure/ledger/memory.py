@@ -69,6 +69,8 @@ class MemoryStore:
         self._lock_seconds_max = lock_seconds_max
         self._open = False
         self._statements = 0
+        self._sent = False
+        self._end_of_commit: StoreRefused | StoreLost | None = None
 
     def begin(self, reading: FirstReading) -> FirstAnswer:
         """Take the head, read. Raises StoreLost where the head is not free in time."""
@@ -111,7 +113,29 @@ class MemoryStore:
             if wallet.player in wanted or wallet.player_id in wanted_ids
         ]
 
+    def send(self, changes: Changes) -> None:
+        """Commit, and keep how it ended for `finish`."""
+        self._require_transaction()
+        self._sent = True
+        try:
+            self._commit(changes)
+        except (StoreRefused, StoreLost) as end:
+            self._end_of_commit = end
+
+    def finish(self) -> None:
+        """Say how the commit ended. Raises StoreRefused, StoreLost."""
+        if not self._sent:
+            raise RuntimeError("nothing was sent")
+        end, self._end_of_commit, self._sent = self._end_of_commit, None, False
+        if end is not None:
+            raise end
+
     def commit(self, changes: Changes) -> None:
+        """Write all of it: `send` and `finish`."""
+        self.send(changes)
+        self.finish()
+
+    def _commit(self, changes: Changes) -> None:
         """Write all of it or raise StoreRefused; free the head. Raises StoreLost where a test said so."""
         self._require_transaction()
         self._statements += 1

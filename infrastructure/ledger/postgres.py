@@ -11,7 +11,7 @@ out the plans that are right for an empty table and wrong for a full one.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from infrastructure.ledger import rows, statements
 from infrastructure.ledger.arrays import byteas, texts
@@ -74,6 +74,7 @@ class PostgresStore:
         self._line: Line | None = None
         self._sent_before = 0
         self._head: tuple[int, int] | None = None
+        self._sent = False
 
     # ── The store ───────────────────────────────────────────────────────────────────────────────────────────
     def begin(self, reading: FirstReading) -> FirstAnswer:
@@ -104,8 +105,11 @@ class PostgresStore:
         (result,) = self._trip([("wallets_by_player", [texts(players), texts(player_ids)])])
         return [rows.wallet(row) for row in rows.rows_of(result)]
 
-    def commit(self, changes: Changes) -> None:
-        """Write and commit durably. Raises StoreRefused (rolled back) or StoreLost."""
+    def send(self, changes: Changes) -> None:
+        """Send what is to be written and the commit, and do not wait: `finish` is the next call.
+
+        Raises StoreRefused (rolled back) or StoreLost.
+        """
         head = self._require_transaction()
         try:
             refuse_gaps(*head, changes)
@@ -116,8 +120,31 @@ class PostgresStore:
         except (OverflowError, ValueError) as error:
             self.rollback()
             raise StoreRefused(f"a value has no place in the database: {error}") from error
-        self._trip([*calls, ("commit", ())])
+        line = self._connected()
+        try:
+            line.send([*calls, ("commit", ())])
+        except LineLostError as error:
+            raise self._lost(error) from error
         self._head = None
+        self._sent = True
+
+    def finish(self) -> None:
+        """Wait until what was sent is durable. Raises StoreRefused (rolled back) or StoreLost."""
+        if not self._sent or self._line is None:
+            raise RuntimeError("nothing was sent")
+        self._sent = False
+        line = self._line
+        try:
+            line.receive()
+        except LineLostError as error:
+            raise self._lost(error) from error
+        except LineRefusedError as error:
+            self._refused(line, error)
+
+    def commit(self, changes: Changes) -> None:
+        """Write and commit durably. Raises StoreRefused (rolled back) or StoreLost."""
+        self.send(changes)
+        self.finish()
 
     def rollback(self) -> None:
         """End the transaction without effect; harmless when there is none."""
@@ -160,13 +187,17 @@ class PostgresStore:
         try:
             return line.trip(calls)
         except LineLostError as error:
-            self._head = None
-            self._drop()
-            raise StoreLost(str(error)) from error
+            raise self._lost(error) from error
         except LineRefusedError as error:
-            return self._refused(line, error)
+            self._refused(line, error)
 
-    def _refused(self, line: Line, error: LineRefusedError) -> list[PGresult]:
+    def _lost(self, error: LineLostError) -> StoreLost:
+        self._head = None
+        self._sent = False
+        self._drop()
+        return StoreLost(str(error))
+
+    def _refused(self, line: Line, error: LineRefusedError) -> NoReturn:
         """End the failed transaction and raise what the refusal means."""
         self._head = None
         if error.sqlstate.startswith(_REFUSALS):

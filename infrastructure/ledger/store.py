@@ -214,8 +214,17 @@ class Store(Protocol):
         Raises StoreLost.
         """
 
+    def send(self, changes: Changes) -> None:
+        """Send what is to be written and the commit, and do not wait: `finish` is the next call.
+
+        Raises StoreRefused (rolled back) or StoreLost.
+        """
+
+    def finish(self) -> None:
+        """Wait until what was sent is durable. Raises StoreRefused (rolled back) or StoreLost."""
+
     def commit(self, changes: Changes) -> None:
-        """Write and commit durably. Raises StoreRefused (rolled back) or StoreLost."""
+        """Write and commit durably: `send` and `finish`. Raises StoreRefused (rolled back) or StoreLost."""
 
     def rollback(self) -> None:
         """End the transaction without effect."""

@@ -5,6 +5,10 @@ One thread a process that takes whatever commands are waiting and makes one tran
 Several processes each have one; the head row's lock is the order between them. Nothing is answered before its
 transaction has committed.
 
+While the database is busy with one batch, the next is already decided, on the books as the first leaves them.
+It is written only if, once the head is locked for it, nobody else has written in between and none of its
+commands is known; otherwise it is decided again. Either way it is what deciding under the lock comes to.
+
 What goes wrong is handled here. A batch that the database refuses, or that meets a defect, is rolled back,
 what is in memory is dropped, and its commands run one at a time: only there is the number of statements not
 constant. A command that fails alone is logged, answered as failed and not remembered. After a lost connection
@@ -41,6 +45,8 @@ from infrastructure.seals import Seals
 BATCH_MAX: Final = 256
 QUEUE_MAX: Final = 4096
 SETTLE_SEATS_MAX: Final = 500
+ANTICIPATED_SHARE: Final = 2
+"""A batch is decided ahead where at least one in so many of the commands before it is waiting."""
 RECOVERY_SECONDS: Final = 30.0
 RECOVERY_PAUSE_SECONDS: Final = 0.2
 
@@ -52,6 +58,13 @@ AnyFuture = asyncio.Future[Result] | Future[Result]
 class _Waiting(NamedTuple):
     submission: Submission
     future: AnyFuture
+
+
+class _OnItsWay(NamedTuple):
+    """A batch that was sent to the database, and who waits for it."""
+
+    waiting: Sequence[_Waiting]
+    batch: Batch
 
 
 class Figures(NamedTuple):
@@ -132,12 +145,23 @@ class Writer:
 
     # ── The thread ──────────────────────────────────────────────────────────────────────────────────────────
     def _run(self) -> None:
+        """Write batch after batch; while the database commits one, decide the next."""
+        on_its_way: _OnItsWay | None = None
         while True:
-            batch = self._take()
-            if not batch:
-                return
-            outcomes = self._process([waiting.submission for waiting in batch])
-            _deliver(batch, outcomes)
+            if on_its_way is None:
+                waiting = self._take()
+                if not waiting:
+                    return
+                on_its_way = self._start(waiting)
+            else:
+                waiting, ahead = self._anticipate(len(on_its_way.waiting))
+                finished = self._finish(on_its_way)
+                if not waiting:
+                    on_its_way = None
+                elif ahead is not None and finished:
+                    on_its_way = self._confirm(waiting, ahead)
+                else:
+                    on_its_way = self._start(waiting)
 
     def _take(self) -> list[_Waiting]:
         """Wait for a command, then take what else is waiting, up to the bound.
@@ -161,29 +185,86 @@ class Writer:
             found.append(following)
         return found
 
+    # ── One batch ───────────────────────────────────────────────────────────────────────────────────────────
+    def _start(self, waiting: Sequence[_Waiting]) -> _OnItsWay | None:
+        """Decide a batch under its own lock and send it. None: it failed; its commands are answered."""
+        batch = self._batch([w.submission for w in waiting])
+        try:
+            batch.send()
+        except Exception as error:  # noqa: BLE001 - whatever it is, each command's own end will tell
+            _deliver(waiting, self._failed(batch, error))
+            return None
+        return _OnItsWay(waiting, batch)
+
+    def _anticipate(self, commands_before: int) -> tuple[list[_Waiting], Batch | None]:
+        """Take what is waiting and decide it while the batch before is being committed.
+
+        Returns it with its batch, or without where that could not be. Where little is waiting nothing is
+        taken: a moment later it is part of a larger batch.
+        """
+        if self._queue.qsize() * ANTICIPATED_SHARE < commands_before:
+            return [], None
+        waiting = self._waiting(BATCH_MAX)
+        batch = self._batch([w.submission for w in waiting])
+        try:
+            return waiting, batch if waiting and batch.anticipate() else None
+        except Exception:  # noqa: BLE001 - decided again under its own lock
+            self._books.forget()
+            return waiting, None
+
+    def _confirm(self, waiting: Sequence[_Waiting], batch: Batch) -> _OnItsWay | None:
+        """Send what was anticipated, or decide again where it does not hold. None as for `_start`."""
+        try:
+            holds = batch.confirm()
+        except Exception as error:  # noqa: BLE001 - whatever it is, each command's own end will tell
+            _deliver(waiting, self._failed(batch, error))
+            return None
+        if holds:
+            return _OnItsWay(waiting, batch)
+        self._books.forget()
+        return self._start(waiting)
+
+    def _finish(self, on_its_way: _OnItsWay) -> bool:
+        """Wait for a batch's commit and answer. False where it failed; even then all are answered."""
+        waiting, batch = on_its_way
+        try:
+            outcomes = batch.finish()
+        except Exception as error:  # noqa: BLE001 - whatever it is, each command's own end will tell
+            _deliver(waiting, self._failed(batch, error))
+            return False
+        self._wrote(batch)
+        _deliver(waiting, outcomes)
+        return True
+
     def _process(self, submissions: Sequence[Submission]) -> list[Outcome]:
         """One transaction, or, where it fails, as many as it takes to know each command's end."""
         batch = self._batch(submissions)
         try:
             return self._write(batch)
-        except StoreLost as lost:
-            self._lost(lost, submissions)
+        except Exception as error:  # noqa: BLE001 - whatever it is, each command's own end will tell
+            return self._failed(batch, error)
+
+    def _failed(self, batch: Batch, error: Exception) -> list[Outcome]:
+        """Find each command's end after their batch has failed."""
+        submissions = batch.submissions
+        if isinstance(error, StoreLost):
+            self._lost(error, submissions)
             return self._recover(submissions, batch.outcomes)
-        except StoreRefused as refused:
-            self._books.forget()
+        self._books.forget()
+        command = type(submissions[0].command).__name__
+        if isinstance(error, StoreRefused):
             if len(submissions) > 1:
-                log.warning("batch_refused", commands=len(submissions), reason=str(refused))
+                log.warning("batch_refused", commands=len(submissions), reason=str(error))
                 return self._one_by_one(submissions)
-            log.error("command_refused", command=type(submissions[0].command).__name__, reason=str(refused))  # noqa: TRY400 - the reason says all
+            log.error("command_refused", command=command, reason=str(error))
             return [CommandFailed()]
-        except Exception as error:  # noqa: BLE001 - a defect in deciding one command must not take the others with it
-            self._books.forget()
-            # The error's values may be secret: only its kind and place are logged.
-            log.error("batch_failed", commands=len(submissions), error=type(error).__name__, at=_where(error))  # noqa: TRY400
-            if len(submissions) > 1:
-                return self._one_by_one(submissions)
-            log.error("command_failed", command=type(submissions[0].command).__name__)  # noqa: TRY400
-            return [CommandFailed()]
+        # A defect in deciding one command must not take the others with it. The error's values may be secret:
+        # only its kind and place are logged.
+        log.error("batch_failed", commands=len(submissions), error=type(error).__name__, at=_where(error))
+        if len(submissions) > 1:
+            return self._one_by_one(submissions)
+        log.error("command_failed", command=command)
+        return [CommandFailed()]
 
     def _one_by_one(self, submissions: Sequence[Submission]) -> list[Outcome]:
         return [outcome for submission in submissions for outcome in self._process([submission])]
@@ -193,12 +274,15 @@ class Writer:
 
     def _write(self, batch: Batch) -> list[Outcome]:
         outcomes = batch.run()
+        self._wrote(batch)
+        return outcomes
+
+    def _wrote(self, batch: Batch) -> None:
         self._found()
         self._batches += 1
         self._commands += len(batch.submissions)
         for round_id, version in batch.unsettled:
             self._queue.put(_Waiting(continuation(round_id, version), Future()))
-        return outcomes
 
     # ── A lost connection ───────────────────────────────────────────────────────────────────────────────────
     def _lost(self, lost: StoreLost, submissions: Sequence[Submission]) -> None:
