@@ -19,9 +19,9 @@ class Recorded:
 
     `position` counts the ledger's events from 1, `version` the stream's; `recorded_at` is UTC.
 
-    `meta` holds ``actor``, ``command``, ``schema`` and, where there is one, ``shown`` and ``trace``.
-    `salt` is 16 random bytes in
-    base64url, 22 characters.
+    `meta` holds ``actor``, ``command``, ``schema`` and, where there is one, ``trace`` and ``shown``: the
+    SHA-256 of a salt, kept with the answer, and of the bytes that the client was answered with last.
+    `salt` is 16 random bytes in base64url, 22 characters.
     """
 
     position: int

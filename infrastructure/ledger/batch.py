@@ -47,6 +47,7 @@ CLOCK_TOLERANCE_US: Final = 1_000_000
 A second behind is the clock's fault.
 """
 SALT_BYTES: Final = 16
+ANSWER_SALT_BYTES: Final = 12
 EVENT_SCHEMA: Final = 1
 
 
@@ -187,11 +188,14 @@ class Batch:
             return CommandRecord(submission.id, submission.fingerprint, REJECTED, body, work.position)
         body = orjson.dumps(answer)
         streams = {emitted.stream for emitted in work.emitted[first:] if emitted.stream.startswith("round-")}
+        salt = None
         if streams:
-            shown = hashlib.sha256(body).hexdigest()
+            # An answer holds few cards: who knew the rest could find them by trying, if its hash had no salt.
+            salt = os.urandom(ANSWER_SALT_BYTES)
+            shown = hashlib.sha256(salt + body).hexdigest()
             for stream in streams:
                 work.shown[stream] = shown
-        return CommandRecord(submission.id, submission.fingerprint, ACCEPTED, body, work.position)
+        return CommandRecord(submission.id, submission.fingerprint, ACCEPTED, body, work.position, salt)
 
     # ── Writing ─────────────────────────────────────────────────────────────────────────────────────────────
     def _changes(self, records: list[CommandRecord]) -> Changes:

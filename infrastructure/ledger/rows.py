@@ -102,13 +102,14 @@ def rows_of(result: PGresult) -> list[Row]:
 
 def command(row: Row) -> CommandRecord:
     """Return a command's record."""
-    id_, fingerprint, outcome, body, position = row
+    id_, fingerprint, outcome, body, position, salt = row
     return CommandRecord(
         id=to_bytes(id_),
         fingerprint=to_bytes(fingerprint),
         outcome=to_int(outcome),
         body=unpack(to_bytes(body)),
         position=to_int(position),
+        salt=salt,
     )
 
 
@@ -239,6 +240,7 @@ def _write_commands(commands: list[CommandRecord]) -> Call:
         int4s([row.outcome for row in commands]),
         byteas([pack(row.body) for row in commands]),
         int8s([row.position for row in commands]),
+        byteas([row.salt for row in commands]),
     ]
 
 

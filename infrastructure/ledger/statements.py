@@ -28,7 +28,7 @@ SELECT current_setting('fsync'), current_setting('full_page_writes'), current_se
 """
 
 _PARTS: Final = {
-    "command": "id, fingerprint, outcome, body, position",
+    "command": "id, fingerprint, outcome, body, position, salt",
     "wallet": "player, player_id, currency, account_class, version, balance, on_game, unfinished",
     "open_round": "round_id, table_id, sealed, answer_sha256, deadline_us, unsettled",
     # What changed since a position. Where the head has not moved the table is not looked at.
@@ -75,8 +75,9 @@ _WRITING: Final = {
         FROM unnest($2::integer[], $3::text[], $4::bytea[])
             WITH ORDINALITY AS e (version, stream, data, number)""",
     "write_commands": """
-        INSERT INTO {schema}.commands (id, fingerprint, outcome, body, position)
-        SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::integer[], $4::bytea[], $5::bigint[])""",
+        INSERT INTO {schema}.commands (id, fingerprint, outcome, body, position, salt)
+        SELECT *
+        FROM unnest($1::bytea[], $2::bytea[], $3::integer[], $4::bytea[], $5::bigint[], $6::bytea[])""",
     "write_wallets": """
         MERGE INTO {schema}.wallets AS w USING unnest($1::text[], $2::text[], $3::text[], $4::text[],
         $5::integer[], $6::bigint[], $7::bigint[], $8::text[])

@@ -31,6 +31,8 @@ CREATE TABLE commands (
     outcome smallint NOT NULL CHECK (outcome IN (0, 1)),
     id bytea PRIMARY KEY CHECK (length(id) = 16),
     fingerprint bytea NOT NULL CHECK (length(fingerprint) = 16),
+    -- Goes before the answer where an event tells its hash: without it nobody finds the answer by trying.
+    salt bytea CHECK (length(salt) = 12),
     body bytea NOT NULL
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
 ALTER TABLE commands ALTER COLUMN body SET STORAGE EXTERNAL;
@@ -151,7 +153,8 @@ GRANT USAGE ON SCHEMA {schema} TO {app}, {auditor};
 
 GRANT SELECT (one, position, recorded_at_us), UPDATE (position, recorded_at_us) ON head TO {app};
 GRANT SELECT (position, version, stream, data), INSERT (position, version, stream, data) ON events TO {app};
-GRANT SELECT (position, outcome, id, fingerprint, body), INSERT (position, outcome, id, fingerprint, body)
+GRANT SELECT (position, outcome, id, fingerprint, salt, body),
+    INSERT (position, outcome, id, fingerprint, salt, body)
     ON commands TO {app};
 GRANT SELECT (balance, on_game, version, player, player_id, currency, account_class, unfinished),
     INSERT (balance, on_game, version, player, player_id, currency, account_class, unfinished),

@@ -129,13 +129,17 @@ def test_a_round_goes_on_in_any_process(process: Process) -> None:
 
 
 def test_the_next_event_says_what_was_shown_wherever_it_is_written(process: Process) -> None:
-    """`meta.shown` is the hash of the answer before, also when another process gave that answer."""
+    """`meta.shown` is the salted hash of the answer before, also when another process gave that answer."""
     opening = submission(c.OpenRound("r1", "pots", (stake(1),), deal=True), "key")
     (opened,) = process.run([opening])
     beside(process).do(c.Decide("r1", 1, "raise"))
     metas = [decode(row.data).meta for row in process.ledger.streams["round-r1"]]
     assert isinstance(opened, Result)
-    assert [meta["shown"] for meta in metas if "shown" in meta] == [hashlib.sha256(opened.body).hexdigest()]
+    salt = process.ledger.commands[opening.id].salt
+    assert salt is not None
+    assert len(salt) == 12
+    expected = hashlib.sha256(salt + opened.body).hexdigest()
+    assert [meta["shown"] for meta in metas if "shown" in meta] == [expected]
     assert {meta["actor"] for meta in metas} == {"tester"}
 
 
