@@ -6,7 +6,7 @@ the same words in every one, so that the dictionary does most of the work. What 
 ids.
 
 The dictionary is part of the stored form and never changes; a better one would be encoding 2. It was trained
-with zstandard's ``train_dictionary`` (6 KiB) on the answers of 2 500 simulated rounds over all nine houses,
+with zstandard's ``train_dictionary`` (8 KiB) on the answers of 2 500 simulated rounds over all nine houses,
 in all their currencies, and of what came before and between them.
 """
 
