@@ -20,7 +20,7 @@ class Recorded:
     `position` counts the ledger's events from 1, `version` the stream's; `recorded_at` is UTC.
 
     `meta` holds ``actor``, ``command``, ``schema`` and, where there is one, ``trace`` and ``shown``: the
-    SHA-256 of a salt, kept with the answer, and of the bytes that the client was answered with last.
+    SHA-256 (base64url) of a salt, kept with the answer, and of the bytes that the client was answered with.
     `salt` is 16 random bytes in base64url, 22 characters.
     """
 

@@ -98,7 +98,7 @@ File format:stud-ledger/evidence/1 round_id:id player:id events:[object] ruleset
 Currency code exponent
 Event data:object meta:Meta position recorded_at salt:[A-Za-z0-9_-]{22} stream type:text version:position
 Withheld position stream version:position withheld:bool leaf_sha256:sha256
-Meta actor:text command:id schema ?shown:sha256 ?trace:text
+Meta actor:text command:id schema ?shown:[A-Za-z0-9_-]{43} ?trace:text
 RoundOpened table_id:id ruleset:Ruleset currency:code account_class:real|test deal_source:rng|table
  gaming_day:text parameters:Table build:text ?deck_commitment:sha256 ?deck_algorithm:stud-deck-1 ?rng:text
  ?jackpot:Pot

@@ -192,7 +192,7 @@ class Batch:
         if streams:
             # An answer holds few cards: who knew the rest could find them by trying, if its hash had no salt.
             salt = os.urandom(ANSWER_SALT_BYTES)
-            shown = hashlib.sha256(salt + body).hexdigest()
+            shown = _base64url(hashlib.sha256(salt + body).digest())
             for stream in streams:
                 work.shown[stream] = shown
         return CommandRecord(submission.id, submission.fingerprint, ACCEPTED, body, work.position, salt)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from base64 import urlsafe_b64encode
 from typing import Any
 
 import pytest
@@ -138,7 +139,7 @@ def test_the_next_event_says_what_was_shown_wherever_it_is_written(process: Proc
     salt = process.ledger.commands[opening.id].salt
     assert salt is not None
     assert len(salt) == 12
-    expected = hashlib.sha256(salt + opened.body).hexdigest()
+    expected = urlsafe_b64encode(hashlib.sha256(salt + opened.body).digest()).decode().rstrip("=")
     assert [meta["shown"] for meta in metas if "shown" in meta] == [expected]
     assert {meta["actor"] for meta in metas} == {"tester"}
 
