@@ -87,5 +87,5 @@ def compose(
         notes=Notes(keys.token, reading),
         reading=reading,
         writer=writer,
-        jobs=Jobs(settings.dsn, schema, writer.call, clock),
+        jobs=Jobs(settings.dsn, schema, writer.hand_over, clock),
     )

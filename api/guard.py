@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.json_body import BODY_BYTES_MAX, too_large
 from api.problems import Problem
+from infrastructure import defects
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +43,9 @@ class Guard:
             return  # nobody is there to be answered, and nothing has failed
         except Exception as error:
             # The text of an error may hold what it was about: only its kind and its place are logged.
-            log.error("request_failed", error=type(error).__name__, at=_place(error), path=_route(scope))  # noqa: TRY400
+            log.error(  # noqa: TRY400
+                "request_failed", error=type(error).__name__, at=defects.place(error), path=_route(scope)
+            )
             if started:
                 raise
             detail = "The service has met a defect of its own; it has been logged."
@@ -74,16 +77,6 @@ def _counted(receive: Receive) -> Receive:
         return message
 
     return counting
-
-
-def _place(error: BaseException) -> str:
-    """The innermost line of an error's traceback."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return (
-        "" if trace is None else f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}"
-    )
 
 
 def _route(scope: Scope) -> str:

@@ -31,11 +31,13 @@ async def healthz() -> Response:
     openapi_extra=openapi.read(_EXAMPLE),
 )
 async def readyz(request: Request) -> Response:
-    """The database can be reached, its schema was right at the start, and the writer lives; else 503."""
+    """The database can be reached, its schema was right at the start, and the threads live; else 503."""
     service: Service | None = getattr(request.app.state, "service", None)
     if service is None or not service.started:
         raise overloaded("The service is starting or stopping.")
     if not service.writer.alive:
         raise overloaded("The writer has ended.")
+    if not service.jobs.alive:
+        raise overloaded("The thread for time-outs and projections has ended.")
     await service.reading.position()
     return Response(_OK, media_type="application/json")

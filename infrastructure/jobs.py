@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, wait
 from typing import Any, Final
 
 import psycopg
@@ -18,8 +19,11 @@ import structlog
 from psycopg import sql
 
 from domain.commands import TimeOutRound
+from infrastructure import defects
 from infrastructure.clock import Clock
 from infrastructure.ledger.submission import (
+    ACCEPTED,
+    REJECTED,
     CommandFailed,
     Overloaded,
     Result,
@@ -31,7 +35,11 @@ from infrastructure.projections import player_rounds
 
 TURN_SECONDS: Final = 0.25
 RECONNECT_SECONDS: Final = 1.0
-DUE_MAX: Final = 100
+WAIT_SECONDS_MAX: Final = 60.0
+DUE_MAX: Final = 256
+"""Rounds whose time is up that are handed to the writer at once: as many as it writes in one transaction."""
+STAKED_SEARCH_MAX: Final = 5_000
+"""How many due rounds, the last ones first, are looked through for such as have stakes."""
 UNSETTLED_MAX: Final = 20
 ATTEMPTS_MAX: Final = 100
 PROJECTIONS_A_TURN_MAX: Final = 20
@@ -39,6 +47,14 @@ PROJECTIONS_A_TURN_MAX: Final = 20
 _OPTIONS: Final = "-c statement_timeout=30000 -c lock_timeout=10000"
 _DUE: Final = """SELECT round_id, deadline_us FROM {}.open_rounds
     WHERE deadline_us <= %s ORDER BY deadline_us LIMIT %s"""
+# A round's first event opens it, the second is a stake. A probe by key for each, not a join: that might be
+# planned as reading all events.
+_DUE_WITH_STAKES: Final = """SELECT round_id, deadline_us FROM (
+        SELECT round_id, deadline_us FROM {0}.open_rounds
+        WHERE deadline_us <= %s ORDER BY deadline_us DESC LIMIT %s
+    ) AS due
+    WHERE (SELECT true FROM {0}.events WHERE stream = 'round-' || round_id AND version = 2)
+    ORDER BY deadline_us LIMIT %s"""
 _UNSETTLED: Final = """SELECT round_id,
         (SELECT max(version) FROM {0}.events WHERE stream = 'round-' || round_id)
     FROM {0}.open_rounds WHERE unsettled ORDER BY round_id LIMIT %s"""
@@ -47,12 +63,14 @@ log = structlog.get_logger(__name__)
 
 
 class Jobs:
-    """One process's part in the ledger's own work. `call` hands a command to the writer and waits."""
+    """One process's part in the ledger's own work. `hand_over` gives a command to the writer."""
 
-    def __init__(self, dsn: str, schema: str, call: Callable[[Submission], Result], clock: Clock) -> None:
+    def __init__(
+        self, dsn: str, schema: str, hand_over: Callable[[Submission], Future[Result]], clock: Clock
+    ) -> None:
         self._dsn = dsn
         self._schema = schema
-        self._call = call
+        self._hand_over = hand_over
         self._clock = clock
         self._unsettled: Mapping[str, int] = {}
         self._acting = False
@@ -70,38 +88,72 @@ class Jobs:
             self._thread.join()
 
     @property
+    def alive(self) -> bool:
+        """Whether the thread is there."""
+        return self._thread.is_alive()
+
+    @property
     def acting(self) -> bool:
         """Whether this process is the one that acts."""
         return self._acting
 
-    def turn(self, connection: psycopg.Connection) -> None:
-        """Do what there is to do. The connection is in autocommit mode. Raises psycopg.Error, Overloaded."""
-        for round_id, deadline_us in self._ask(connection, _DUE, self._clock(), DUE_MAX):
-            self._time_out(round_id, deadline_us)
+    def turn(self, connection: psycopg.Connection) -> bool:
+        """Do what there is to do, up to a bound; return whether the next turn should follow at once.
+
+        The connection is in autocommit mode. Raises psycopg.Error, Overloaded, TimeoutError.
+        """
+        more = self._time_out_rounds(connection)
         self._go_on(dict(self._ask(connection, _UNSETTLED, UNSETTLED_MAX)))
         for _ in range(PROJECTIONS_A_TURN_MAX):
             if not player_rounds.project(connection, self._schema) or self._stop.is_set():
                 break
+        return more
 
-    def _time_out(self, round_id: str, deadline_us: int) -> None:
-        """Let the clock decide. A round with many seats takes several commands; the first may be known."""
+    def _time_out_rounds(self, connection: psycopg.Connection) -> bool:
+        """Time out a page of the rounds whose time is up; return whether there may be more, and it goes on.
+
+        Anybody who may play can open rounds faster than they expire. Where there are more than a page, those
+        with stakes, whose players wait, do not stand in line behind empty ones.
+        """
+        now_us = self._clock()
+        due = dict(self._ask(connection, _DUE, now_us, DUE_MAX))
+        full = len(due) == DUE_MAX
+        if full:
+            due = dict(self._ask(connection, _DUE_WITH_STAKES, now_us, STAKED_SEARCH_MAX, DUE_MAX)) | due
+        return self._time_out(due.items()) > 0 and full
+
+    def _time_out(self, due: Iterable[tuple[str, int]]) -> int:
+        """Let the clock decide; return how many commands did something.
+
+        A round with many seats takes several commands; the first may be known.
+        """
+        left, done = list(due), 0
         for attempt in range(ATTEMPTS_MAX):
-            submission = own_submission(TimeOutRound(round_id), f"timeout:{round_id}:{deadline_us}:{attempt}")
-            if not self._do(submission).replayed:
+            if not left:
                 break
+            results = self._do(
+                own_submission(TimeOutRound(round_id), f"timeout:{round_id}:{deadline_us}:{attempt}")
+                for round_id, deadline_us in left
+            )
+            done += sum(result.outcome == ACCEPTED and not result.replayed for result in results)
+            left = [each for each, result in zip(left, results, strict=True) if result.replayed]
+        return done
 
     def _go_on(self, unsettled: Mapping[str, int]) -> None:
         """Continue rounds that stood still since the last turn: the writer goes on by itself, if it lives."""
-        for round_id, version in unsettled.items():
-            if self._unsettled.get(round_id) == version:
-                self._do(continuation(round_id, version))
+        still = [each for each in unsettled.items() if self._unsettled.get(each[0]) == each[1]]
+        self._do(continuation(round_id, version) for round_id, version in still)
         self._unsettled = unsettled
 
-    def _do(self, submission: Submission) -> Result:
+    def _do(self, submissions: Iterable[Submission]) -> Sequence[Result]:
+        """Hand over commands and wait for all of them: they share transactions."""
+        futures: list[Future[Result]] = []
         try:
-            return self._call(submission)
-        except CommandFailed:
-            return Result(1, b"", 0)  # the writer has logged it; it is tried again in the next turn
+            for submission in submissions:
+                futures.append(self._hand_over(submission))  # noqa: PERF401 - what was handed over is waited for
+        finally:
+            wait(futures, WAIT_SECONDS_MAX)
+        return [_end(future) for future in futures]
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -119,6 +171,9 @@ class Jobs:
                     self._take_turns(connection)
             except (psycopg.Error, Overloaded, TimeoutError) as error:
                 log.warning("jobs_interrupted", error=type(error).__name__)
+            except Exception as error:  # noqa: BLE001 - a defect in one job must not end the others for good
+                # The error's values may be secret: only its kind and place are logged.
+                log.error("jobs_failed", error=type(error).__name__, at=defects.place(error))  # noqa: TRY400
             self._acting = False
             self._stop.wait(RECONNECT_SECONDS)
 
@@ -128,13 +183,20 @@ class Jobs:
                 (self._acting,) = connection.execute(
                     "SELECT pg_try_advisory_lock(%s)", [lock_number(self._schema)]
                 ).fetchone() or (False,)
-            if self._acting:
-                self.turn(connection)
-            self._stop.wait(TURN_SECONDS)
+            if not (self._acting and self.turn(connection)):
+                self._stop.wait(TURN_SECONDS)
 
     def _ask(self, connection: psycopg.Connection, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
         text = sql.SQL(query).format(sql.Identifier(self._schema))
         return connection.execute(text, parameters).fetchall()
+
+
+def _end(future: Future[Result]) -> Result:
+    """What a command that was waited for came to. Raises Overloaded, and TimeoutError where it has no end."""
+    try:
+        return future.result(0)
+    except CommandFailed:
+        return Result(REJECTED, b"", 0)  # the writer has logged it; it is tried again in the next turn
 
 
 def lock_number(schema: str) -> int:

@@ -124,9 +124,16 @@ class Writer:
 
     def call(self, submission: Submission, timeout_seconds: float = 60.0) -> Result:
         """Hand over a command from a thread and wait. Raises what `submit` raises, and TimeoutError."""
+        return self.hand_over(submission).result(timeout_seconds)
+
+    def hand_over(self, submission: Submission) -> Future[Result]:
+        """Hand over a command from a thread without waiting, so that many of them share a transaction.
+
+        The future ends as one of `submit` does; Overloaded is also raised at once where there is no room.
+        """
         future: Future[Result] = Future()
         self._put(submission, future)
-        return future.result(timeout_seconds)
+        return future
 
     @property
     def alive(self) -> bool:

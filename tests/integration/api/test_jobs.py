@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from structlog.testing import capture_logs
 
-from domain.commands import TimeOutRound
-from infrastructure.jobs import Jobs, lock_number
-from infrastructure.ledger.submission import CommandFailed, Result, own_submission
+from domain.commands import OpenRound, TimeOutRound
+from infrastructure import ids, jobs
+from infrastructure.jobs import DUE_MAX, Jobs, lock_number
+from infrastructure.ledger.submission import (
+    ACCEPTED,
+    CommandFailed,
+    Overloaded,
+    Result,
+    Submission,
+    own_submission,
+)
 from infrastructure.ledger.writer import continuation
 from infrastructure.projections import player_rounds
 
@@ -38,6 +48,24 @@ def eventually(check: Callable[[], Any]) -> Any:
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
     return found
+
+
+class Taker:
+    """Takes commands in the place of the writer, and notes them. Each comes to `end`."""
+
+    def __init__(self, end: Result | Exception) -> None:
+        self.end = end
+        self.taken: list[Submission] = []
+
+    def __call__(self, submission: Submission) -> Future[Result]:
+        """Take a command."""
+        self.taken.append(submission)
+        future: Future[Result] = Future()
+        if isinstance(self.end, Result):
+            future.set_result(self.end)
+        else:
+            future.set_exception(self.end)
+        return future
 
 
 def read(api: Api, round_id: str) -> dict[str, Any]:
@@ -96,7 +124,7 @@ def test_only_one_process_acts_and_another_takes_over(stage: Api) -> None:
     """While one holds the lock a second one waits; when the first has ended the second acts."""
     service = stage.service
     dsn = service.settings.dsn
-    second = Jobs(dsn, stage.schema, service.writer.call, stage.clock)
+    second = Jobs(dsn, stage.schema, service.writer.hand_over, stage.clock)
     eventually(lambda: service.jobs.acting)
     second.start()
     time.sleep(0.6)
@@ -108,7 +136,7 @@ def test_only_one_process_acts_and_another_takes_over(stage: Api) -> None:
             [lock_number(stage.schema)],
         )
     eventually(lambda: second.acting)
-    assert not service.jobs.acting
+    eventually(lambda: not service.jobs.acting)  # it learns of it when it next asks
     second.stop()
     eventually(lambda: service.jobs.acting)
 
@@ -118,46 +146,112 @@ def test_a_time_out_that_fails_does_not_stop_the_others(stage: Api) -> None:
     first, second = (
         stage.open("clock", stage.seat(1, who), deal=True)["round_id"] for who in ("anna", "bob")
     )
-    calls: list[Any] = []
-
-    def call(submission: Any) -> Result:
-        calls.append(submission.command)
-        raise CommandFailed
-
-    jobs = Jobs(stage.service.settings.dsn, stage.schema, call, lambda: stage.clock() + 30_000_000)
+    taker = Taker(CommandFailed())
+    ours = Jobs(stage.service.settings.dsn, stage.schema, taker, lambda: stage.clock() + 30_000_000)
     with psycopg.connect(stage.service.settings.dsn, autocommit=True) as connection:
-        jobs.turn(connection)
-        jobs.turn(connection)
+        ours.turn(connection)
+        ours.turn(connection)
+    calls = [submission.command for submission in taker.taken]
     assert [calls.count(TimeOutRound(round_id)) for round_id in (first, second)] == [2, 2]
     stage.decide(first, 1, "fold")
     stage.decide(second, 1, "fold")
 
 
+def test_rounds_with_stakes_do_not_wait_behind_a_flood_of_empty_ones(stage: Api) -> None:
+    """A page of the oldest goes to the writer with what has stakes, and the next turn follows at once."""
+    stage.table("flooded")
+    flood = [ids.round_id(stage.clock()) for _ in range(2 * DUE_MAX + 10)]
+    opened = [
+        stage.service.writer.hand_over(own_submission(OpenRound(round_id, "flooded"), round_id))
+        for round_id in flood
+    ]
+    assert {future.result(30).outcome for future in opened} == {ACCEPTED}
+    stage.clock.ahead_us += 890_000_000
+    staked = stage.open("clock", stage.seat(1, "anna"), deal=True)["round_id"]
+    taker = Taker(Result(ACCEPTED, b"{}", 1))
+    ours = Jobs(stage.service.settings.dsn, stage.schema, taker, lambda: stage.clock() + 25_000_000)
+    with psycopg.connect(stage.service.settings.dsn, autocommit=True) as connection:
+        assert ours.turn(connection)
+        commands = [submission.command for submission in taker.taken]
+        taker.end = CommandFailed()
+        assert not ours.turn(connection), "what comes to nothing is not tried again without a pause"
+    assert commands[0] == TimeOutRound(staked)
+    assert set(commands[1:]) <= {TimeOutRound(round_id) for round_id in flood}
+    assert len(commands) == 1 + DUE_MAX
+    batches = stage.service.writer.figures().batches
+    stage.clock.ahead_us += 25_000_000
+    eventually(lambda: all(read(stage, each)["phase"] == "voided" for each in (flood[0], flood[-1])))
+    eventually(lambda: not due(stage))
+    assert read(stage, staked)["phase"] == "closed"
+    assert stage.service.writer.figures().batches - batches < 20
+
+
+def test_a_ledger_that_has_no_room_ends_the_turn(stage: Api) -> None:
+    """What was handed over is waited for, and the rest is for a turn after a pause."""
+    round_id = stage.open("clock", stage.seat(1, "anna"), deal=True)["round_id"]
+    ours = Jobs(
+        stage.service.settings.dsn, stage.schema, Taker(Overloaded()), lambda: stage.clock() + 30_000_000
+    )
+    with (
+        psycopg.connect(stage.service.settings.dsn, autocommit=True) as connection,
+        pytest.raises(Overloaded),
+    ):
+        ours.turn(connection)
+    stage.decide(round_id, 1, "fold")
+
+
+def test_a_defect_is_logged_without_its_values_and_ends_nothing(
+    stage: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The thread pauses and goes on; the log says the error's kind and place."""
+    monkeypatch.setattr(jobs, "RECONNECT_SECONDS", 0.01)
+    asked: list[None] = []
+
+    def clock() -> int:
+        asked.append(None)
+        raise ValueError("As Kd c0ffee")
+
+    ours = Jobs(stage.service.settings.dsn, "a_ledger_of_nobody", Taker(Overloaded()), clock)
+    with capture_logs() as logged:
+        ours.start()
+        eventually(lambda: len(asked) > 2)
+        assert ours.alive
+        ours.stop()
+    assert not ours.alive
+    failed = [line for line in logged if line["event"] == "jobs_failed"]
+    assert {line["error"] for line in failed} == {"ValueError"}
+    assert {line["at"].partition(":")[0] for line in failed} == {"test_jobs.py"}
+    assert "c0ffee" not in str(logged)
+
+
+def due(api: Api) -> list[tuple[str]]:
+    """Return the rounds whose time is up."""
+    with psycopg.connect(api.admin_dsn) as connection:
+        return connection.execute(
+            f"SELECT round_id FROM {api.schema}.open_rounds WHERE deadline_us <= %s", [api.clock()]
+        ).fetchall()
+
+
 def test_a_round_left_half_settled_is_gone_on_with(stage: Api) -> None:
     """What stood still for a turn is continued under the key that the writer would have used."""
     round_id = stage.open("no-clock", stage.seat(1, "anna"))["round_id"]
-    calls: list[Any] = []
-
-    def call(submission: Any) -> Result:
-        calls.append(submission)
-        return Result(0, b"{}", 1)
-
-    jobs = Jobs(stage.service.settings.dsn, stage.schema, call, stage.clock)
+    taker = Taker(Result(ACCEPTED, b"{}", 1))
+    ours = Jobs(stage.service.settings.dsn, stage.schema, taker, stage.clock)
     with (
         psycopg.connect(stage.service.settings.dsn, autocommit=True) as connection,
         psycopg.connect(stage.admin_dsn) as admin,
     ):
         # Inside a transaction that is rolled back, so that the service's own jobs do not see it.
         admin.execute(f"UPDATE {stage.schema}.open_rounds SET unsettled = true WHERE round_id = '{round_id}'")
-        jobs.turn(admin)
-        assert calls == []
-        jobs.turn(admin)
+        ours.turn(admin)
+        assert taker.taken == []
+        ours.turn(admin)
         version = admin.execute(
             f"SELECT max(version) FROM {stage.schema}.events WHERE stream = 'round-{round_id}'"
         ).fetchone()
         admin.rollback()
-        jobs.turn(connection)
-    assert calls == [continuation(round_id, version[0])]
+        ours.turn(connection)
+    assert taker.taken == [continuation(round_id, version[0])]
     stage.done(stage.post(f"/v1/rounds/{round_id}/void", {"cause": "malfunction", "note": "done"}))
 
 

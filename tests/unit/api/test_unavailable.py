@@ -36,10 +36,10 @@ def get(path: str, service: Any) -> httpx.Response:
 def cut_off(**changes: Any) -> Any:
     """Return a service whose read side has no connection."""
     writer = SimpleNamespace(alive=True)
+    jobs = SimpleNamespace(alive=True)
     reading = Reading("host=/nowhere", "ledger")
-    return SimpleNamespace(
-        **{"tokens": Tokens(KEY), "started": True, "writer": writer, "reading": reading, **changes}
-    )
+    parts = {"tokens": Tokens(KEY), "started": True, "writer": writer, "jobs": jobs, "reading": reading}
+    return SimpleNamespace(**{**parts, **changes})
 
 
 def overloaded(answer: httpx.Response) -> bool:
@@ -60,12 +60,15 @@ def test_a_read_without_a_database_asks_to_come_back(path: str) -> None:
 
 
 def test_readiness_says_what_is_missing() -> None:
-    """Not started, no writer, no database: each is not ready, while the process is healthy."""
+    """Not started, no writer, no jobs, no database: each is not ready, while the process is healthy."""
     assert overloaded(get("/readyz", None))
     assert overloaded(get("/readyz", cut_off(started=False)))
     without = get("/readyz", cut_off(writer=SimpleNamespace(alive=False)))
     assert overloaded(without)
     assert "writer" in without.json()["detail"]
+    without = get("/readyz", cut_off(jobs=SimpleNamespace(alive=False)))
+    assert overloaded(without)
+    assert "time-outs" in without.json()["detail"]
     assert overloaded(get("/readyz", cut_off()))
     assert get("/healthz", None).status_code == 200
 

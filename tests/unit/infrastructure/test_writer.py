@@ -63,11 +63,7 @@ def writer(new_writer: Callable[..., Writer]) -> Writer:
 
 def hand_over(writer: Writer, *submissions: Submission) -> list[Future[Result]]:
     """Hand over commands without waiting for them."""
-    futures: list[Future[Result]] = []
-    for each in submissions:
-        futures.append(Future())
-        writer._put(each, futures[-1])
-    return futures
+    return [writer.hand_over(each) for each in submissions]
 
 
 def end(future: Future[Result]) -> Any:
