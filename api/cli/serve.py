@@ -154,7 +154,8 @@ def bring_up(options: Options, stack: contextlib.ExitStack) -> tuple[EmbeddedPos
     listener = stack.enter_context(listen(options.host, options.port))
     postgres = None
     if options.database_url is None:
-        postgres = stack.enter_context(EmbeddedPostgres(directory.postgres, options.pg_bin))
+        server = EmbeddedPostgres(directory.postgres, options.pg_bin, workers=options.workers)
+        postgres = stack.enter_context(server)
         login = prepare(postgres.dsn, passwords=load_passwords(directory.keys)).app
     else:
         login = with_password(options.database_url, directory.keys)

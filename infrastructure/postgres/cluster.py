@@ -52,14 +52,16 @@ STATUS_LINE = 7  # of postmaster.pid, from 0
 class EmbeddedPostgres:
     """A PostgreSQL server of our own on a Unix socket, from `start` to `stop` or our death.
 
-    `home` keeps everything; `pg_bin` names other binaries than the wheel's. Start it from the main thread:
-    the server is told to stop when the thread that started it ends.
+    `home` keeps everything; `pg_bin` names other binaries than the wheel's; `workers` is how many processes
+    of a service it has connections for. Start it from the main thread: the server is told to stop when the
+    thread that started it ends.
     """
 
-    def __init__(self, home: Path, pg_bin: Path | None = None) -> None:
+    def __init__(self, home: Path, pg_bin: Path | None = None, *, workers: int = 1) -> None:
         # Not resolved: where the path is a link, the link may be what is short enough for a socket.
         self._home = home.absolute()
         self._pg_bin = pg_bin
+        self._workers = workers
         self._lock = DirectoryLock(self._home)
         self._cluster = self._home / "cluster"
         self._log = self._home / "postgres.log"
@@ -194,7 +196,7 @@ class EmbeddedPostgres:
     def _write_configuration(self, programs: binaries.Binaries, account: accounts.Account | None) -> None:
         texts = {
             "postgresql.conf": settings.server_configuration(
-                self._home, self._socket, self._name, programs.major
+                self._home, self._socket, self._name, programs.major, self._workers
             ),
             "pg_hba.conf": settings.HBA,
             "pg_ident.conf": "# Written by the launcher at every start.\n",

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 PORT = 5432  # names the socket only: nothing listens on the network
 SUPERUSER = "postgres"
 TUNING = "tuning.conf"
+CONNECTIONS_A_WORKER = 14  # its writer, its jobs, and what its reading takes at most: 8 and 4
+CONNECTIONS_BESIDE = 32  # 8 for auditors, 3 that PostgreSQL keeps for its superuser, and people's tools
 FIRST_WITH_IO_METHOD = 18
 
 HBA = """\
@@ -27,7 +29,6 @@ FIXED = {
     "port": str(PORT),
     "unix_socket_permissions": "0700",
     "password_encryption": "scram-sha-256",
-    "max_connections": "60",
     # An answered command is on the disk
     "fsync": "on",
     "synchronous_commit": "on",
@@ -65,9 +66,18 @@ FIXED = {
 }
 
 
-def server_configuration(home: Path, socket: Path, cluster_name: str, major: int) -> str:
-    """Return the text of `postgresql.conf` for a cluster whose files are in `home`."""
+def connections_max(workers: int) -> int:
+    """Return how many connections a server allows, so that none of its service's workers is refused one.
+
+    One more worker is counted: where one was killed, its connections outlive it for a moment.
+    """
+    return (workers + 1) * CONNECTIONS_A_WORKER + CONNECTIONS_BESIDE
+
+
+def server_configuration(home: Path, socket: Path, cluster_name: str, major: int, workers: int) -> str:
+    """Return the text of `postgresql.conf` for a cluster whose files are in `home`, and a service on it."""
     settings = FIXED | {
+        "max_connections": str(connections_max(workers)),
         "cluster_name": cluster_name,
         "hba_file": str(home / "pg_hba.conf"),
         "ident_file": str(home / "pg_ident.conf"),
