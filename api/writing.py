@@ -101,17 +101,18 @@ class _Write:
 
     async def _answer(self, scope: Scope, receive: Receive) -> tuple[int, list[Header], bytes]:
         service: Service = scope["app"].state.service
-        authorization = key_header = trace_parent = None
+        authorization = trace_parent = None
+        keys: list[bytes] = []
         for name, value in scope["headers"]:
             if name == b"authorization":
                 authorization = value
             elif name == b"idempotency-key":
-                key_header = value
+                keys.append(value)
             elif name == b"traceparent":
                 trace_parent = value
         token = service.tokens.verify(authorization)
         token.require(self._scopes)
-        id_ = command_id(token.client_id, key_of(key_header))
+        id_ = command_id(token.client_id, key_of(keys))
         value = json_body.parse(await json_body.read_body(receive))
         body = json_body.validate(self.body, value)
         parameters = {name: _known_id(name, scope["path_params"][name]) for name in self._parameters}

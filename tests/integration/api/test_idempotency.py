@@ -92,6 +92,22 @@ def test_what_is_no_key_is_refused(stage: Api, key: str | bytes) -> None:
     stage.refused("validation_failed", 422, response)
 
 
+@pytest.mark.parametrize("second", ["other", "first"])
+def test_two_keys_on_one_request_are_refused(stage: Api, second: str) -> None:
+    """Which of them would name the command is nobody's guess: nothing is done, even where they are alike."""
+    player = {"player_id": f"two-keys-{second}", "currency": "USD"}
+    headers = [
+        ("Authorization", f"Bearer {stage.token()}"),
+        ("Idempotency-Key", "first"),
+        ("Idempotency-Key", second),
+    ]
+    problem = stage.refused(
+        "validation_failed", 422, stage.client.post("/v1/players", json=player, headers=headers)
+    )
+    assert problem["errors"] == [{"pointer": "/Idempotency-Key", "detail": "must be sent once"}]
+    stage.refused("player_not_found", 404, stage.get(f"/v1/players/{player['player_id']}"))
+
+
 def test_one_key_sent_fifty_times_at_once_acts_once(stage: Api) -> None:
     """However many send it at the same time, money moves once and everybody hears the same."""
     before, _ = stage.balance("anna")
