@@ -162,10 +162,8 @@ def _make_roles(
         verifier = connection.pgconn.encrypt_password(
             password.encode(), f"{schema}_{role}".encode(), b"scram-sha-256"
         )
-        change = sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}").format(
-            names[role], sql.Literal(verifier.decode())
-        )
-        connection.execute(change)
+        literal = sql.Literal(verifier.decode())
+        connection.execute(sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}").format(names[role], literal))
     connection.execute(
         sql.SQL("ALTER ROLE {} CONNECTION LIMIT {}").format(names["auditor"], _AUDITOR_CONNECTIONS_MAX)
     )
@@ -250,15 +248,16 @@ def _require_migrations(connection: psycopg.Connection, schema: str) -> None:
 
 
 def _require_refusing_triggers(connection: psycopg.Connection, schema: str) -> None:
+    # Types 27 and 58: before UPDATE and DELETE for each row; before these and TRUNCATE for each statement.
     rows = connection.execute(
-        """SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
-        WHERE relnamespace = to_regnamespace(%s) AND tgenabled = 'A' AND NOT tgisinternal""",
-        [schema],
+        r"""SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+        WHERE relnamespace = to_regnamespace(%s) AND tgenabled = 'A' AND starts_with(tgname, relname || '_')
+            AND tgfoid = to_regprocedure(%s) AND tgqual IS NULL AND tgattr = ''::int2vector
+            AND tgtype = CASE WHEN tgname LIKE '%%\_rows\_never\_change' THEN 27 ELSE 58 END""",
+        [schema, f"{schema}.refuse_change()"],
     ).fetchall()
     if missing := sorted(REFUSING_TRIGGERS - {name for (name,) in rows}):
-        raise NotReadyError(
-            f"trigger {missing[0]} is missing or switched off: recorded events could be changed"
-        )
+        raise NotReadyError(f"trigger {missing[0]} is missing or weakened: recorded events could be changed")
 
 
 def _require_few_rights(connection: psycopg.Connection, schema: str) -> None:

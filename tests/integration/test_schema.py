@@ -236,6 +236,23 @@ def test_a_database_that_was_not_prepared_is_refused(database: str) -> None:
             "commands_rows_never_change is missing",
         ),
         ("DROP TRIGGER rulesets_never_change ON rulesets", "rulesets_never_change is missing"),
+        (
+            """CREATE FUNCTION allow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+            CREATE OR REPLACE TRIGGER events_never_change BEFORE UPDATE OR DELETE OR TRUNCATE ON events
+            EXECUTE FUNCTION allow(); ALTER TABLE events ENABLE ALWAYS TRIGGER events_never_change""",
+            "trigger events_never_change is missing or weakened",
+        ),
+        (
+            """CREATE OR REPLACE TRIGGER events_never_change BEFORE UPDATE OR DELETE ON events
+            EXECUTE FUNCTION refuse_change(); ALTER TABLE events ENABLE ALWAYS TRIGGER events_never_change""",
+            "trigger events_never_change is missing or weakened",
+        ),
+        (
+            """CREATE OR REPLACE TRIGGER events_rows_never_change BEFORE UPDATE OR DELETE ON events
+            FOR EACH ROW WHEN (OLD.position = 0) EXECUTE FUNCTION refuse_change();
+            ALTER TABLE events ENABLE ALWAYS TRIGGER events_rows_never_change""",
+            "trigger events_rows_never_change is missing or weakened",
+        ),
         ("GRANT UPDATE (data) ON events TO {app}", "could change recorded events"),
         ("GRANT DELETE ON events TO {app}", "could change recorded events"),
         ("GRANT TRUNCATE ON events TO PUBLIC", "could change recorded events"),
