@@ -28,9 +28,9 @@ from infrastructure.ledger.submission import (
     Overloaded,
     Result,
     Submission,
+    continuation,
     own_submission,
 )
-from infrastructure.ledger.writer import continuation
 from infrastructure.projections import player_rounds
 
 TURN_SECONDS: Final = 0.25

@@ -7,7 +7,7 @@ from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from domain.commands import Command
+from domain.commands import Command, ContinueRound
 
 LEDGER_CLIENT: Final = "ledger"
 """The client that the ledger's own jobs act as; no token is ever made for it."""
@@ -60,6 +60,14 @@ def own_submission(command: Command, key: str) -> Submission:
         command,
         LEDGER_CLIENT,
     )
+
+
+def continuation(round_id: str, version: int) -> Submission:
+    """The command that goes on with a round too big for one command.
+
+    The version makes it act once, whoever sends it.
+    """
+    return own_submission(ContinueRound(round_id), f"continue:{round_id}:{version}")
 
 
 class Result(NamedTuple):

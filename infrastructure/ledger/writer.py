@@ -28,9 +28,10 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from domain.commands import ContinueRound
+from infrastructure.defects import place
 from infrastructure.ledger.batch import Batch, replay
 from infrastructure.ledger.books import Books
+from infrastructure.ledger.delivery import AnyFuture, Waiting, deliver
 from infrastructure.ledger.store import Store, StoreLost, StoreRefused
 from infrastructure.ledger.submission import (
     CommandFailed,
@@ -38,7 +39,7 @@ from infrastructure.ledger.submission import (
     Overloaded,
     Result,
     Submission,
-    own_submission,
+    continuation,
 )
 from infrastructure.seals import Seals
 
@@ -52,18 +53,11 @@ RECOVERY_PAUSE_SECONDS: Final = 0.2
 
 log = structlog.get_logger(__name__)
 
-AnyFuture = asyncio.Future[Result] | Future[Result]
-
-
-class _Waiting(NamedTuple):
-    submission: Submission
-    future: AnyFuture
-
 
 class _OnItsWay(NamedTuple):
     """A batch that was sent to the database, and who waits for it."""
 
-    waiting: Sequence[_Waiting]
+    waiting: Sequence[Waiting]
     batch: Batch
 
 
@@ -92,7 +86,7 @@ class Writer:
         self._seals = seals
         self._clock = clock
         self._books = Books(build, settle_seats_max)
-        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
         self._door = threading.Lock()
         self._stopping = False
         self._lost_at: float | None = None
@@ -148,7 +142,7 @@ class Writer:
         with self._door:
             if self._stopping or self._queue.qsize() >= QUEUE_MAX:
                 raise Overloaded
-            self._queue.put(_Waiting(submission, future))
+            self._queue.put(Waiting(submission, future))
 
     # ── The thread ──────────────────────────────────────────────────────────────────────────────────────────
     def _run(self) -> None:
@@ -170,7 +164,7 @@ class Writer:
                 else:
                     on_its_way = self._start(waiting)
 
-    def _take(self) -> list[_Waiting]:
+    def _take(self) -> list[Waiting]:
         """Wait for a command, then take what else is waiting, up to the bound.
 
         Empty: the writer is to end.
@@ -178,9 +172,9 @@ class Writer:
         first = self._queue.get()
         return [] if first is None else [first, *self._waiting(BATCH_MAX - 1)]
 
-    def _waiting(self, count_max: int) -> list[_Waiting]:
+    def _waiting(self, count_max: int) -> list[Waiting]:
         """What is waiting now, `count_max` at most."""
-        found: list[_Waiting] = []
+        found: list[Waiting] = []
         while len(found) < count_max:
             try:
                 following = self._queue.get_nowait()
@@ -193,17 +187,17 @@ class Writer:
         return found
 
     # ── One batch ───────────────────────────────────────────────────────────────────────────────────────────
-    def _start(self, waiting: Sequence[_Waiting]) -> _OnItsWay | None:
+    def _start(self, waiting: Sequence[Waiting]) -> _OnItsWay | None:
         """Decide a batch under its own lock and send it. None: it failed; its commands are answered."""
         batch = self._batch([w.submission for w in waiting])
         try:
             batch.send()
         except Exception as error:  # noqa: BLE001 - whatever it is, each command's own end will tell
-            _deliver(waiting, self._failed(batch, error))
+            deliver(waiting, self._failed(batch, error))
             return None
         return _OnItsWay(waiting, batch)
 
-    def _anticipate(self, commands_before: int) -> tuple[list[_Waiting], Batch | None]:
+    def _anticipate(self, commands_before: int) -> tuple[list[Waiting], Batch | None]:
         """Take what is waiting and decide it while the batch before is being committed.
 
         Returns it with its batch, or without where that could not be. Where little is waiting nothing is
@@ -219,12 +213,12 @@ class Writer:
             self._books.forget()
             return waiting, None
 
-    def _confirm(self, waiting: Sequence[_Waiting], batch: Batch) -> _OnItsWay | None:
+    def _confirm(self, waiting: Sequence[Waiting], batch: Batch) -> _OnItsWay | None:
         """Send what was anticipated, or decide again where it does not hold. None as for `_start`."""
         try:
             holds = batch.confirm()
         except Exception as error:  # noqa: BLE001 - whatever it is, each command's own end will tell
-            _deliver(waiting, self._failed(batch, error))
+            deliver(waiting, self._failed(batch, error))
             return None
         if holds:
             return _OnItsWay(waiting, batch)
@@ -237,10 +231,10 @@ class Writer:
         try:
             outcomes = batch.finish()
         except Exception as error:  # noqa: BLE001 - whatever it is, each command's own end will tell
-            _deliver(waiting, self._failed(batch, error))
+            deliver(waiting, self._failed(batch, error))
             return False
         self._wrote(batch)
-        _deliver(waiting, outcomes)
+        deliver(waiting, outcomes)
         return True
 
     def _process(self, submissions: Sequence[Submission]) -> list[Outcome]:
@@ -267,7 +261,7 @@ class Writer:
             return [CommandFailed()]
         # A defect in deciding one command must not take the others with it. The error's values may be secret:
         # only its kind and place are logged.
-        log.error("batch_failed", commands=len(submissions), error=type(error).__name__, at=_where(error))
+        log.error("batch_failed", commands=len(submissions), error=type(error).__name__, at=place(error))
         if len(submissions) > 1:
             return self._one_by_one(submissions)
         log.error("command_failed", command=command)
@@ -289,7 +283,7 @@ class Writer:
         self._batches += 1
         self._commands += len(batch.submissions)
         for round_id, version in batch.unsettled:
-            self._queue.put(_Waiting(continuation(round_id, version), Future()))
+            self._queue.put(Waiting(continuation(round_id, version), Future()))
 
     # ── A lost connection ───────────────────────────────────────────────────────────────────────────────────
     def _lost(self, lost: StoreLost, submissions: Sequence[Submission]) -> None:
@@ -333,7 +327,7 @@ class Writer:
         """The store was away for too long: nobody who waits is kept waiting, each may send it again."""
         log.error("store_unreachable", commands=len(submissions))
         waiting = self._waiting(QUEUE_MAX)
-        _deliver(waiting, [Overloaded() for _ in waiting])
+        deliver(waiting, [Overloaded() for _ in waiting])
         return [Overloaded() for _ in submissions]
 
 
@@ -342,50 +336,3 @@ def _first_answer(outcome: Outcome, decided: Outcome | None) -> Outcome:
     if isinstance(outcome, Result) and outcome.replayed and decided == outcome._replace(replayed=False):
         return decided
     return outcome
-
-
-def continuation(round_id: str, version: int) -> Submission:
-    """The command that goes on with a round too big for one command.
-
-    The version makes it act once, whoever sends it.
-    """
-    return own_submission(ContinueRound(round_id), f"continue:{round_id}:{version}")
-
-
-def _where(error: BaseException) -> str:
-    """The innermost line of an error's traceback: where, without any value."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return (
-        f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}"
-        if trace is not None
-        else ""
-    )
-
-
-def _deliver(batch: Sequence[_Waiting], outcomes: Sequence[Outcome]) -> None:
-    """Resolve the futures: one call into each event loop for the whole batch."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[AnyFuture, Outcome]]] = {}
-    for waiting, outcome in zip(batch, outcomes, strict=True):
-        future = waiting.future
-        if isinstance(future, Future):
-            _resolve([(future, outcome)])
-        else:
-            by_loop.setdefault(future.get_loop(), []).append((future, outcome))
-    for loop, pairs in by_loop.items():
-        try:
-            loop.call_soon_threadsafe(_resolve, pairs)
-        except RuntimeError:
-            # The event loop has been closed; the commands stand.
-            log.warning("nobody_waits", answers=len(pairs))
-
-
-def _resolve(pairs: Sequence[tuple[AnyFuture, Outcome]]) -> None:
-    for future, outcome in pairs:
-        if future.done():
-            continue
-        if isinstance(outcome, Result):
-            future.set_result(outcome)
-        else:
-            future.set_exception(outcome)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from domain import commands as c
 from domain.round import Round
-from infrastructure.ledger.submission import Submission
-from infrastructure.ledger.writer import continuation
+from infrastructure.ledger.submission import Submission, continuation
 from tests.unit.infrastructure.ledgers import submission
 
 TABLES = {"pots": 7, "slow": 7, "bought": 6, "three": 3, "live": 12}

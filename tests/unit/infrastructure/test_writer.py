@@ -19,7 +19,14 @@ from domain.work import Work
 from infrastructure.ledger import writer as writing
 from infrastructure.ledger.memory import MemoryStore
 from infrastructure.ledger.stored_form import decode
-from infrastructure.ledger.submission import CommandFailed, Overloaded, Result, Reused, Submission
+from infrastructure.ledger.submission import (
+    CommandFailed,
+    Overloaded,
+    Result,
+    Reused,
+    Submission,
+    continuation,
+)
 from infrastructure.ledger.writer import Writer
 from tests.unit.infrastructure.ledgers import (
     SEALS,
@@ -248,7 +255,7 @@ def test_a_big_round_goes_on_by_itself(new_writer: Callable[..., Writer], ledger
         decided = told(first.call(submission(c.Decide("r", n + 1, "raise"), f"d{n}")))
     assert decided["phase"] == "revealed"
     for n in bettors:
-        second.call(writing.continuation("r", len(stream)))
+        second.call(continuation("r", len(stream)))
         first.call(submission(deposit(1, 1, f"after-{n}"), f"after-{n}"))  # waits behind what goes on
     assert decode(stream[-1].data).event.__class__ is ev.RoundClosed
     settled = [

@@ -11,6 +11,7 @@ from domain import commands as c
 from domain import events as ev
 from domain.handlers import HANDLERS
 from infrastructure.ledger.batch import Batch
+from infrastructure.ledger.delivery import Waiting
 from infrastructure.ledger.memory import MemoryLedger, MemoryStore
 from infrastructure.ledger.store import Changes, StoreRefused
 from infrastructure.ledger.submission import CommandFailed, Result, Submission
@@ -102,12 +103,10 @@ class Stage:
         real = self.writer._waiting
         rest = [list(batch) for batch in batches]
 
-        def hand_over(_: int) -> list[object]:
+        def hand_over(_: int) -> list[Waiting]:
             waiting = [(s, Future()) for s in rest.pop(0)] if rest else []
             futures.extend(future for _, future in waiting)
-            return [type_of_waiting(s, f) for s, f in waiting]
-
-        from infrastructure.ledger.writer import _Waiting as type_of_waiting  # noqa: PLC0415 - a private name
+            return [Waiting(s, f) for s, f in waiting]
 
         first = hand_over(0)
         on_its_way = self.writer._start(first)  # type: ignore[arg-type]
