@@ -18,6 +18,7 @@ LINTERS = {
     "import-linter": ["-c", "from importlinter.cli import lint_imports_command as run; run()"],
 }
 # Asked of the whole suite only: a part of it cannot cover everything.
+WHOLE_SUITE = ["-n", "2", "--dist", "loadfile"]  # two at a time, each file as a whole: files share databases
 COVERAGE = ["--cov=domain", "--cov-branch", "--cov-report=term-missing:skip-covered", "--cov-fail-under=100"]
 
 
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not chosen.no_lint and (status := lint()):
         return status
     if not chosen.only_lint:
-        become_pytest(for_pytest or COVERAGE)
+        become_pytest(for_pytest or [*WHOLE_SUITE, *COVERAGE])
     return 0
 
 
