@@ -27,11 +27,12 @@ _numbers = itertools.count(1)
 
 @pytest.fixture
 def server_home() -> Iterator[Path]:
-    """Yield where a test may put a server of its own: a short path, which the server's user can be let into.
+    """Yield where a test may put a server of its own: a short path, which the server's user can reach.
 
     pytest's own temporary folders are below one that is root's alone.
     """
     folder = Path(tempfile.mkdtemp(prefix="stud-ledger-"))
+    folder.chmod(0o711)
     yield folder / "postgres"
     shutil.rmtree(folder)
 
@@ -40,6 +41,7 @@ def server_home() -> Iterator[Path]:
 def postgres() -> Iterator[str]:
     """Yield the superuser's connection string of the session's own server."""
     folder = Path(tempfile.mkdtemp(prefix="stud-ledger-"))
+    folder.chmod(0o711)
     with EmbeddedPostgres(folder / "postgres") as server:
         yield server.dsn
     shutil.rmtree(folder)

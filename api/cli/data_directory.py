@@ -45,10 +45,11 @@ def default_path() -> Path:
     return STATE / f"{ROOT.name}-{clone}"
 
 
-def make(directory: DataDirectory) -> None:
+def make(directory: DataDirectory, *, with_postgres: bool = True) -> None:
     """Make the folder and the keys' folder, for us alone but for PostgreSQL's user passing through.
 
-    Raises LauncherError where that user cannot reach the folder, OSError where it cannot be made.
+    Raises LauncherError where that user is to have its cluster there and cannot reach the folder, OSError
+    where it cannot be made.
     """
-    files.make_directory(directory.path, server_account())
+    files.make_directory(directory.path, server_account() if with_postgres else None)
     directory.keys.mkdir(mode=0o700, parents=True, exist_ok=True)

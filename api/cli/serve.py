@@ -149,7 +149,7 @@ def serve(options: Options) -> None:
 def bring_up(options: Options, stack: contextlib.ExitStack) -> tuple[EmbeddedPostgres | None, Workers]:
     """Start the database and the workers and say so; the stack takes them down again, last first."""
     directory = options.directory
-    data_directory.make(directory)
+    data_directory.make(directory, with_postgres=options.database_url is None)
     stack.enter_context(DirectoryLock(directory.path))
     listener = stack.enter_context(listen(options.host, options.port))
     postgres = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import shlex
 import shutil
 import stat
 import subprocess
@@ -95,23 +96,34 @@ def can_enter(account: Account | None, path: Path) -> bool:
     return done.returncode == 0
 
 
+def require_way(account: Account | None, directory: Path) -> None:
+    """Raise LauncherError unless the server's user can reach and enter a directory; change nothing."""
+    if account is None or can_enter(account, directory):
+        return
+    way = [*reversed(directory.parents), directory]
+    closed = next((path for path in way if not can_enter(account, path)), directory)
+    raise LauncherError(
+        f"PostgreSQL's user {NAME} cannot pass through {closed}, which is private: "
+        f"choose another --data-dir, or let it pass with chmod o+x {shlex.quote(str(closed))}"
+    )
+
+
 def let_in(account: Account | None, directory: Path) -> None:
     """Let the server's user pass through a directory of ours, by group and to no one else.
 
-    A directory that another group may use is left as it is: it has one group, and that one would be shut out.
-    Raises LauncherError where it stays out of reach: it is such a one, or a directory above it is private.
+    Only for one that is new or empty: the mode of any other protects something. A directory that another
+    group may use is left as it is: it has one group, and that one would be shut out. Raises LauncherError
+    where it stays out of reach: it is such a one, or a directory above it is private.
     """
     if account is None or can_enter(account, directory):
         return
+    require_way(account, directory.parent)
     status = directory.stat()
     is_free = status.st_gid in (os.getegid(), account.gid) or not status.st_mode & stat.S_IRWXG
     if status.st_uid == os.geteuid() and is_free:
         os.chown(directory, -1, account.gid)
         directory.chmod(stat.S_IMODE(status.st_mode) & ~stat.S_IRWXG | stat.S_IXGRP)
-    if not can_enter(account, directory):
-        raise LauncherError(
-            f"PostgreSQL's user {NAME} cannot reach {directory}: choose a --data-dir outside private folders"
-        )
+    require_way(account, directory)
 
 
 def give(account: Account | None, path: Path) -> None:

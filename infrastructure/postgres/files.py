@@ -7,7 +7,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from infrastructure.postgres.account import Account, give, let_in
+from infrastructure.postgres.account import Account, give, let_in, require_way
 from infrastructure.postgres.errors import LauncherError
 
 SOCKET_PATH_BYTES_MAX = 100  # Linux allows 107, macOS 103
@@ -28,12 +28,19 @@ def write_private(path: Path, text: str) -> None:
 def make_directory(directory: Path, account: Account | None) -> None:
     """Make a directory and what is missing above it, open to us and, for passing through, the server's user.
 
-    A directory that is there already, and the one above it, are opened to that user too where they are ours.
+    What is there already stays as private as it is, but for the directory itself where it is empty: it was
+    named for us to fill. Raises LauncherError, before anything is made, where that user cannot pass.
     """
     missing = [path for path in (directory, *directory.parents) if not path.exists()]
+    if missing:
+        if missing[-1].parent.is_dir():  # making something below a file fails, and says so
+            require_way(account, missing[-1].parent)
+    elif any(directory.iterdir()):
+        require_way(account, directory)
+    else:
+        let_in(account, directory)
     for path in reversed(missing):
         path.mkdir(mode=0o700, exist_ok=True)
-    for path in sorted({directory, directory.parent, *missing}, key=lambda path: len(path.parts)):
         let_in(account, path)
 
 

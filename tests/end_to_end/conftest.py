@@ -16,6 +16,7 @@ from tests.end_to_end.service import Service, two_services
 def services() -> Iterator[tuple[Service, Service]]:
     """Yield two services on one ledger; tests use names of their own there."""
     folder = Path(tempfile.mkdtemp(prefix="stud-ledger-"))
+    folder.chmod(0o711)
     with two_services(folder) as both:
         yield both
     shutil.rmtree(folder)

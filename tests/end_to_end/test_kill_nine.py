@@ -95,8 +95,9 @@ class Load:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Yield a folder that the server's user can be let into."""
+    """Yield a folder that the server's user can pass through."""
     made = Path(tempfile.mkdtemp(prefix="stud-ledger-"))
+    made.chmod(0o711)
     yield made
     shutil.rmtree(made)
 

@@ -32,6 +32,7 @@ PHONE = 390
 def address() -> Iterator[str]:
     """Yield the address of a service that was started as a newcomer starts it."""
     folder = Path(tempfile.mkdtemp(prefix="stud-ledger-"))
+    folder.chmod(0o711)
     command = [SERVE, "--port", "0", "--data-dir", folder / "data"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
         assert service.stdout is not None

@@ -305,7 +305,6 @@ def can_connect(dsn: str) -> bool:
 def test_a_long_path_gets_a_short_socket(server_home: Path) -> None:
     """A home whose path is too long for a Unix socket works: the socket is elsewhere, the server's alone."""
     home = server_home.parent / ("long-" * 20) / ("path-" * 20)
-    accounts.let_in(accounts.server_account(), server_home.parent)
     with EmbeddedPostgres(home) as server:
         remember(server.dsn, 1)
         socket = files.socket_directory(home, f"stud-ledger-{server.dsn.split('stud-ledger-')[1][:16]}", 5432)
@@ -402,7 +401,6 @@ def test_binaries_in_a_private_folder_are_copied(server_home: Path, monkeypatch:
         if part.exists():
             shutil.copytree(part, private / part.name)
     monkeypatch.setattr(binaries, "COPIES", server_home.parent / "copies" / "postgresql")
-    accounts.let_in(accounts.server_account(), server_home.parent)
     with EmbeddedPostgres(server_home, pg_bin=private / package.name / "pginstall" / "bin") as server:
         assert server.pid is not None
         assert psutil.Process(server.pid).exe().startswith(str(server_home.parent / "copies"))
@@ -415,18 +413,37 @@ def test_root_keeps_what_is_roots(server: EmbeddedPostgres, server_home: Path) -
     assert psutil.Process(server.pid).username() == accounts.NAME
     assert server_home.stat().st_uid == 0
     assert server_home.stat().st_mode & 0o007 == 0
-    assert server_home.parent.stat().st_mode & 0o007 == 0
 
 
 @needs_root
-def test_a_private_folder_above_is_said(server_home: Path) -> None:
-    """A home below somebody's private folder is refused with advice, and the folder stays private."""
+@pytest.mark.parametrize("below", ["postgres", "inner/postgres", "new/postgres"])
+def test_a_private_folder_that_was_there_stays_private(server_home: Path, below: str) -> None:
+    """A home below somebody's private folder is refused in one line with advice, before anything is made."""
     private = server_home.parent / "private"
     (private / "inner").mkdir(parents=True)
     private.chmod(0o700)
-    with pytest.raises(LauncherError, match="outside private folders"):
-        EmbeddedPostgres(private / "inner" / "postgres").start()
-    assert private.stat().st_mode & 0o777 == 0o700
+    before = sorted(server_home.parent.rglob("*"))
+    with pytest.raises(LauncherError) as refused:
+        EmbeddedPostgres(private / below).start()
+    assert f"chmod o+x {private}" in str(refused.value)
+    assert "choose another --data-dir" in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert (private.stat().st_mode & 0o777, private.stat().st_gid) == (0o700, os.getegid())
+    assert sorted(server_home.parent.rglob("*")) == before
+
+
+@needs_root
+def test_a_private_folder_that_is_named_has_to_be_empty(server_home: Path) -> None:
+    """An empty folder was made for the ledger; the mode of one with something in it protects that."""
+    server_home.mkdir(mode=0o700)
+    note = server_home / "note"
+    note.touch()
+    with pytest.raises(LauncherError, match="choose another --data-dir"):
+        files.make_directory(server_home, accounts.server_account())
+    assert server_home.stat().st_mode & 0o777 == 0o700
+    note.unlink()
+    files.make_directory(server_home, accounts.server_account())
+    assert server_home.stat().st_mode & 0o777 == 0o710
 
 
 @needs_root
@@ -436,7 +453,7 @@ def test_a_folder_that_a_group_uses_stays_the_groups(server_home: Path) -> None:
     shared.mkdir()
     os.chown(shared, -1, grp.getgrnam("daemon").gr_gid)
     shared.chmod(0o770)
-    with pytest.raises(LauncherError, match="outside private folders"):
+    with pytest.raises(LauncherError, match="choose another --data-dir"):
         EmbeddedPostgres(shared / "postgres").start()
     assert shared.stat().st_gid == grp.getgrnam("daemon").gr_gid
     assert shared.stat().st_mode & 0o777 == 0o770
@@ -472,7 +489,6 @@ def test_a_plain_user_runs_it_too(server_home: Path, plain_user: pwd.struct_pass
     packages = Path(psycopg.__file__).parents[1]
     if python is None or not accounts.can_enter(account, packages) or not accounts.can_enter(account, ROOT):
         pytest.skip("Python or the project is in a folder that only root can enter")
-    accounts.let_in(account, server_home.parent)
     server_home.mkdir()
     accounts.give(account, server_home)
     with subprocess.Popen(

@@ -47,6 +47,7 @@ class BenchServer:
 def bench_server() -> Iterator[BenchServer]:
     """Start a server on a folder that is removed afterwards."""
     home = Path(tempfile.mkdtemp(prefix="stud-ledger-bench-"))
+    home.chmod(0o711)  # PostgreSQL's own user has to pass through
     try:
         with EmbeddedPostgres(home / "postgres") as server:
             passwords = {role: secrets.token_urlsafe(24) for role in ("app", "auditor")}

@@ -60,7 +60,7 @@ def kept(path: Path, database_url: str | None) -> Iterator[Venue]:
     if database_url is None:
         yield from _embedded(directory)
         return
-    data_directory.make(directory)
+    data_directory.make(directory, with_postgres=False)
     dsn = with_password(database_url, directory.keys)
     bootstrap.check(dsn)
     yield Venue(dsn, directory.keys)
