@@ -34,7 +34,7 @@ class Server(uvicorn.Server):
 def main() -> None:
     """Serve on the inherited socket whose descriptor is the only argument, until a signal says stop."""
     config = uvicorn.Config(
-        "api.app:create_app",
+        "api.short_way:create",
         factory=True,
         loop="uvloop",
         http=BoundedConnection,

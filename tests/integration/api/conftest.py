@@ -20,6 +20,7 @@ from psycopg import sql
 from api.app import create_app
 from api.composition import Service, compose
 from api.settings import ServiceSettings
+from api.short_way import ShortWay
 from api.tokens import mint
 from domain.commands import Deposit, OpenPlayer
 from infrastructure import ids
@@ -198,7 +199,7 @@ def running(admin_dsn: str, keys: Path, *, schema: str | None = None, demo: bool
     logins = prepare(admin_dsn, schema, passwords=PASSWORDS)
     clock = Clock()
     settings = ServiceSettings(logins.app, keys, demo=demo)
-    app = create_app(settings, functools.partial(compose, schema=schema, clock=clock))
+    app = ShortWay(create_app(settings, functools.partial(compose, schema=schema, clock=clock)))
     config = uvicorn.Config(app, port=0, lifespan="on", log_level="warning", timeout_graceful_shutdown=2)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
