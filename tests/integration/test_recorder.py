@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 PASSWORDS = {"app": "app-password-of-a-test", "auditor": "auditor-password-of-a-test"}
 NOW = 1_796_000_000_000_000
+SALT = "Wl" * 11
 META: dict[str, str | int] = {"actor": "operator", "command": "c" * 22, "schema": 1}
 EVENTS = (BettingClosed(2), Folded(1, "player"), Folded(2, "timeout"), RoundClosed("ab"))
 
@@ -67,7 +68,7 @@ def row(position: int, stream: str, version: int) -> StoredEventRow:
     """Return an event of a type that goes with its version."""
     event = EVENTS[(version - 1) % len(EVENTS)]
     return StoredEventRow(
-        position, stream, version, encode(position, NOW + position, stream, version, event, META, "5a" * 16)
+        position, stream, version, encode(position, NOW + position, stream, version, event, META, SALT)
     )
 
 

@@ -16,7 +16,7 @@ from api.tokens import Tokens, mint
 from infrastructure.reading import Reading, ReadingUnavailable
 
 KEY = b"k" * 32
-TOKEN = mint(KEY, "play audit", client_id="operator", actor="operator", ttl_seconds=60)
+TOKEN = mint(KEY, "play audit", client_id="operator", actor="operator", ttl_seconds=86_400)
 
 
 def get(path: str, service: Any) -> httpx.Response:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 KEY = b"k" * 32
 HEADERS = {
-    "Authorization": f"Bearer {mint(KEY, 'cashier', client_id='operator', actor='teller', ttl_seconds=60)}",
+    "Authorization": f"Bearer {mint(KEY, 'cashier', client_id='operator', actor='teller', ttl_seconds=86_400)}",
     "Idempotency-Key": "one",
 }
 PLAYER = {"player_id": "anna", "currency": "USD"}
