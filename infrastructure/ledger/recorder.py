@@ -50,6 +50,10 @@ for _cls in EVENT_CLASSES:
     register_topic(_cls.__name__, _cls)
 
 
+class ReadOnlyError(RuntimeError):
+    """The library was asked to write: only the ledger's writer does, on a command."""
+
+
 class LedgerRecorder(ApplicationRecorder):
     """The library's recorder over our events. It only reads.
 
@@ -61,9 +65,9 @@ class LedgerRecorder(ApplicationRecorder):
         self._poll_seconds = poll_seconds
 
     def insert_events(self, stored_events: Sequence[StoredEvent], **kwargs: Any) -> NoReturn:
-        """Raise NotImplementedError: only the writer writes."""
+        """Raise ReadOnlyError: only the writer writes."""
         del kwargs
-        raise NotImplementedError(
+        raise ReadOnlyError(
             f"{len(stored_events)} events were not recorded: only the ledger's writer writes, on a command"
         )
 

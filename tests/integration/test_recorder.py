@@ -20,7 +20,7 @@ from infrastructure.bootstrap import prepare
 from infrastructure.ledger.memory import MemoryLedger, MemoryStore
 from infrastructure.ledger.postgres import PostgresStore
 from infrastructure.ledger.reading import EventReader, MemoryReader, PostgresReader
-from infrastructure.ledger.recorder import LedgerApplication, LedgerMapper, LedgerRecorder
+from infrastructure.ledger.recorder import LedgerApplication, LedgerMapper, LedgerRecorder, ReadOnlyError
 from infrastructure.ledger.store import Changes, FirstReading, Store, StoredEventRow
 from infrastructure.ledger.stored_form import encode
 
@@ -193,9 +193,9 @@ def test_the_library_cannot_write(ledger: Ledger) -> None:
     """Saving through the library is refused with a sentence that says who writes."""
     application = LedgerApplication(ledger.reader)
     event: Any = Recorded(
-        1, datetime(2026, 1, 1, tzinfo=UTC), "round-A", 1, BettingClosed(1), META, "00" * 16
+        1, datetime(2026, 1, 1, tzinfo=UTC), "round-A", 1, BettingClosed(1), META, SALT
     )
-    with pytest.raises(NotImplementedError, match="only the ledger's writer writes"):
+    with pytest.raises(ReadOnlyError, match="only the ledger's writer writes"):
         application.save(event)
     assert ledger.reader.position() == 0
 

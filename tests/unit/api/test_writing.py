@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KEY = b"k" * 32
+TOKEN = mint(KEY, "cashier", client_id="operator", actor="teller", ttl_seconds=86_400)
 HEADERS = {
-    "Authorization": f"Bearer {mint(KEY, 'cashier', client_id='operator', actor='teller', ttl_seconds=86_400)}",
+    "Authorization": f"Bearer {TOKEN}",
     "Idempotency-Key": "one",
 }
 PLAYER = {"player_id": "anna", "currency": "USD"}
