@@ -192,9 +192,7 @@ def test_an_empty_ledger_has_no_notifications(ledger: Ledger) -> None:
 def test_the_library_cannot_write(ledger: Ledger) -> None:
     """Saving through the library is refused with a sentence that says who writes."""
     application = LedgerApplication(ledger.reader)
-    event: Any = Recorded(
-        1, datetime(2026, 1, 1, tzinfo=UTC), "round-A", 1, BettingClosed(1), META, SALT
-    )
+    event: Any = Recorded(1, datetime(2026, 1, 1, tzinfo=UTC), "round-A", 1, BettingClosed(1), META, SALT)
     with pytest.raises(ReadOnlyError, match="only the ledger's writer writes"):
         application.save(event)
     assert ledger.reader.position() == 0
