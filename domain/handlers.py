@@ -10,6 +10,7 @@ from domain import events as ev
 from domain.betting import open_round, place_antes
 from domain.dealing import deal_cards
 from domain.deciding import decide, time_out
+from domain.houses import open_jackpot, publish_ruleset
 from domain.round import Round
 from domain.settling import continue_round, reveal_dealer
 from domain.tables import (
@@ -17,9 +18,7 @@ from domain.tables import (
     close_table,
     join_table,
     leave_table,
-    open_jackpot,
     open_table,
-    publish_ruleset,
     reopen_table,
 )
 from domain.voiding import void_round

@@ -19,8 +19,8 @@ from api.paging import Fresh, answer
 from api.problems import Problem, overloaded
 from api.shapes import JackpotPath
 from api.tokens import Token
+from domain.houses import jackpot_answer
 from domain.jackpots import Jackpot
-from domain.tables import jackpot_answer
 from infrastructure.reading import Reading, ReadingUnavailable
 
 STREAMS_MAX: Final = 64
