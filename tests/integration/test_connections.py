@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import threading
 import time
@@ -48,11 +49,11 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-@pytest.fixture(scope="module")
-def port() -> Iterator[int]:
-    """Yield the port of a server whose connections are bounded."""
+@contextlib.contextmanager
+def served(connection: type[BoundedConnection]) -> Iterator[int]:
+    """Serve the application on connections of a kind; yield the port."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config: Any = uvicorn.Config(application, http=Impatient, ws="none", lifespan="off", log_level="error")
+    config: Any = uvicorn.Config(application, http=connection, ws="none", lifespan="off", log_level="error")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
@@ -60,6 +61,20 @@ def port() -> Iterator[int]:
     server.should_exit = True
     thread.join()
     listener.close()
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """Yield the port of a server whose connections are bounded, and which waits for nobody."""
+    with served(Impatient) as number:
+        yield number
+
+
+@pytest.fixture(scope="module")
+def patient_port() -> Iterator[int]:
+    """Yield the port of a server with the service's own patience: how fast bytes come says how busy we are."""
+    with served(BoundedConnection) as number:
+        yield number
 
 
 def connect(port: int) -> socket.socket:
@@ -170,9 +185,9 @@ def test_an_answer_that_takes_long_is_waited_for(port: int) -> None:
         assert answered(client) == b"0"
 
 
-def test_the_largest_body_arrives_in_the_smallest_chunks(port: int) -> None:
+def test_the_largest_body_arrives_in_the_smallest_chunks(patient_port: int) -> None:
     """What is taken is taken however it is sent, and the connection serves the next request."""
-    with connect(port) as client:
+    with connect(patient_port) as client:
         body = b"1\r\na\r\n" * BODY_BYTES_MAX + b"0\r\n\r\n"
         client.sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + body)
         assert answered(client) == b"%d" % BODY_BYTES_MAX
