@@ -72,7 +72,7 @@ def port() -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def patient_port() -> Iterator[int]:
-    """Yield the port of a server with the service's own patience: how fast bytes come says how busy we are."""
+    """Yield the port of a server with the service's own patience: a busy machine sends slowly."""
     with served(BoundedConnection) as number:
         yield number
 
