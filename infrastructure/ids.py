@@ -17,7 +17,8 @@ _PAIR_MASK: Final = (1 << _PAIR_BITS) - 1
 _RANDOM_BITS: Final = 35
 _TIME_BITS: Final = 55
 _ROUND_ID_CHARACTERS: Final = 18
-_RANDOM_CHARACTERS: Final = 16
+_PSEUDONYM_CHARACTERS: Final = 12
+_TRANSACTION_CHARACTERS: Final = 16
 
 
 def round_id(now_us: int) -> str:
@@ -32,13 +33,17 @@ def round_id(now_us: int) -> str:
 
 
 def pseudonym() -> str:
-    """Return a new player's pseudonym: ``p`` and 80 random bits in 16 characters."""
-    return "p" + _text(secrets.randbits(5 * _RANDOM_CHARACTERS), _RANDOM_CHARACTERS)
+    """Return a new player's pseudonym: ``p`` and 60 random bits in 12 characters.
+
+    It stands in every event that moves the player's money. Should two players ever draw the same one, the
+    database refuses the second, who draws again.
+    """
+    return "p" + _text(secrets.randbits(5 * _PSEUDONYM_CHARACTERS), _PSEUDONYM_CHARACTERS)
 
 
 def transaction_id() -> str:
     """Return a new cashier's transaction id: ``t`` and 80 random bits in 16 characters."""
-    return "t" + _text(secrets.randbits(5 * _RANDOM_CHARACTERS), _RANDOM_CHARACTERS)
+    return "t" + _text(secrets.randbits(5 * _TRANSACTION_CHARACTERS), _TRANSACTION_CHARACTERS)
 
 
 def _text(number: int, characters: int) -> str:

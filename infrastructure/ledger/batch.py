@@ -47,7 +47,7 @@ CLOCK_TOLERANCE_US: Final = 1_000_000
 A second behind is the clock's fault.
 """
 SALT_BYTES: Final = 16
-ANSWER_SALT_BYTES: Final = 12
+ANSWER_SALT_BYTES: Final = 8
 EVENT_SCHEMA: Final = 1
 
 

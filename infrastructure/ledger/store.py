@@ -20,7 +20,7 @@ class CommandRecord:
     `id` is 16 bytes (from client and idempotency key), `fingerprint` 16 bytes (of method, path and body).
     `outcome`: 0 accepted, 1 rejected. `body` is the answer (JSON bytes, bounded); `position` the ledger's
     after the command.
-    `salt` (12 bytes) is there where an event tells the answer's hash.
+    `salt` (8 bytes) is there where an event tells the answer's hash.
     """
 
     id: bytes

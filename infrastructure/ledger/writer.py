@@ -301,9 +301,10 @@ class Writer:
         """Find out what happened before anybody is answered; what did not happen is tried again.
 
         `decided` is what the lost batch came to: all of it, or nothing where it had not begun. An outage has
-        one bound for all that wait: from then on a batch is tried once, until one succeeds.
+        one bound for all that wait: from then on, and where the writer is to end, a batch is tried once, until
+        one succeeds.
         """
-        while self._lost_at is None or time.monotonic() < self._lost_at + RECOVERY_SECONDS:
+        while self._lost_at is None or self._waits_until(self._lost_at + RECOVERY_SECONDS):
             try:
                 found = self._store.find_commands([submission.id for submission in submissions])
                 self._found()
@@ -322,6 +323,9 @@ class Writer:
             ]
             return [_first_answer(*pair) for pair in zip_longest(outcomes, decided)]
         return self._give_up(submissions)
+
+    def _waits_until(self, end: float) -> bool:
+        return not self._stopping and time.monotonic() < end
 
     def _give_up(self, submissions: Sequence[Submission]) -> list[Outcome]:
         """The store was away for too long: nobody who waits is kept waiting, each may send it again."""

@@ -32,7 +32,7 @@ CREATE TABLE commands (
     id bytea PRIMARY KEY CHECK (length(id) = 16),
     fingerprint bytea NOT NULL CHECK (length(fingerprint) = 16),
     -- Goes before the answer where an event tells its hash: without it nobody finds the answer by trying.
-    salt bytea CHECK (length(salt) = 12),
+    salt bytea CHECK (length(salt) = 8),
     body bytea NOT NULL
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
 ALTER TABLE commands ALTER COLUMN body SET STORAGE EXTERNAL;

@@ -32,8 +32,8 @@ def test_the_time_in_a_round_id_can_be_read() -> None:
 
 
 def test_pseudonyms_and_transactions_say_what_they_are() -> None:
-    """A letter and sixteen random characters."""
-    assert re.fullmatch(f"p{CROCKFORD}{{16}}", ids.pseudonym())
+    """A letter and twelve or sixteen random characters."""
+    assert re.fullmatch(f"p{CROCKFORD}{{12}}", ids.pseudonym())
     assert re.fullmatch(f"t{CROCKFORD}{{16}}", ids.transaction_id())
 
 
