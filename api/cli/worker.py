@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ import uvicorn
 from api.cli.connections import BoundedConnection
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from api.composition import Service
 
 GRACE_S = 10  # what a worker has to finish its answers in when it is told to end
@@ -22,6 +25,16 @@ class Server(uvicorn.Server):
 
     A stream without an end would otherwise be waited for as long as the grace lasts.
     """
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End in order; at once where nothing has begun.
+
+        A worker that starts may be waiting for a database that went away with its supervisor, and holds the
+        port that the next supervisor needs.
+        """
+        if not self.started:
+            os._exit(1)
+        super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Take no more requests, wait for those under way, end the application."""
