@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -148,6 +150,18 @@ def start(data: Path, *arguments: str, keys: Path | None = None, **environment: 
         assert process.poll() is None, said
         assert time.monotonic() < deadline, said
         time.sleep(0.02)
+
+
+def quiet_port() -> int:
+    """Return a free port that no client is ever given as its own.
+
+    While nobody listens on a port from the ephemeral range, a client that keeps calling it may be given that
+    very port, reach itself, and keep the service from coming back there.
+    """
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def stop(service: Service) -> None:

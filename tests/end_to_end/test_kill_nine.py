@@ -26,7 +26,7 @@ from domain import events as ev
 from infrastructure.ledger.stored_form import decode
 from infrastructure.ledger.submission import command_id, command_name
 from tests.end_to_end.asking import Answer, Client, at_once
-from tests.end_to_end.service import Service, check_books, rows, stake, start, stop
+from tests.end_to_end.service import Service, check_books, quiet_port, rows, stake, start, stop
 
 CLIENTS = 16
 SECONDS_BETWEEN = (0.1, 0.8)
@@ -53,6 +53,7 @@ class Load:
     sent: list[Sent] = field(default_factory=list)
     ending: bool = False
     broken: int = 0
+    hands: int = 0
     moved: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def ask(self, client: Client, path: str, body: Any, key: str) -> Answer:
@@ -77,20 +78,27 @@ class Load:
         """Deposit, play a hand, withdraw: over and over, some of it on a wallet that all share."""
         client = Client(self.service, number)
         turns = random.Random(number)
-        n = 0
-        while not self.ending:
-            n += 1
-            player = "all" if turns.random() < 0.3 else f"kill-{number}"
-            key = f"{number}-{n}"
-            money = {"amount": turns.choice((100, 200)), "reference": key}
-            for way in ("deposits", "withdrawals"):
-                await self.ask(client, f"/v1/players/{player}/{way}", money, f"{way}-{key}")
-            seats = [stake(f"kill-{number}", side_bets={"jackpot": 100})]
-            body = {"table_id": f"kill-{n % 2}", "seats": seats, "deal": True}
-            opened = await self.ask(client, "/v1/rounds", body, f"open-{key}")
-            decision = f"/v1/rounds/{opened.done()['round_id']}/decisions"
-            (await self.ask(client, decision, {"seat": 1, "action": "raise"}, f"raise-{key}")).done()
-            await client.close()  # the next hand is played at whichever worker takes the call
+        try:
+            while not self.ending:
+                await self.play_hand(client, turns)
+                await client.close()  # the next hand is played at whichever worker takes the call
+        finally:
+            await client.close()
+
+    async def play_hand(self, client: Client, turns: random.Random) -> None:
+        """Move money in and out, and play one hand."""
+        self.hands += 1
+        own = f"kill-{client.number}"
+        player = "all" if turns.random() < 0.3 else own
+        key = f"{client.number}-{self.hands}"
+        money = {"amount": turns.choice((100, 200)), "reference": key}
+        for way in ("deposits", "withdrawals"):
+            await self.ask(client, f"/v1/players/{player}/{way}", money, f"{way}-{key}")
+        seats = [stake(own, side_bets={"jackpot": 100})]
+        body = {"table_id": f"kill-{self.hands % 2}", "seats": seats, "deal": True}
+        opened = await self.ask(client, "/v1/rounds", body, f"open-{key}")
+        decision = f"/v1/rounds/{opened.done()['round_id']}/decisions"
+        (await self.ask(client, decision, {"seat": 1, "action": "raise"}, f"raise-{key}")).done()
 
 
 @pytest.fixture
@@ -105,7 +113,7 @@ def folder() -> Iterator[Path]:
 @pytest.mark.parametrize("seed", [1])
 def test_killing_anything_at_any_time_loses_and_doubles_nothing(folder: Path, seed: int) -> None:
     """After a dozen kills every answer stands, every command happened once, and the service is there."""
-    load = Load(start(folder / "data", "--port", "0", "--workers", "2"))
+    load = Load(start(folder / "data", "--port", str(quiet_port()), "--workers", "2"))
     try:
         furnish(load.service)
         asyncio.run(under_fire(load, random.Random(seed), folder))
@@ -130,12 +138,17 @@ def furnish(service: Service) -> None:
 async def under_fire(load: Load, chance: random.Random, folder: Path) -> None:
     """Play while one part after the other is killed; after each kill the service must answer again."""
     players = [asyncio.create_task(load.play(number)) for number in range(CLIENTS)]
-    for target in chance.sample(TARGETS, len(TARGETS)):
-        await asyncio.sleep(chance.uniform(*SECONDS_BETWEEN))
-        await asyncio.to_thread(kill, load, target, chance, folder)
-        await answered(load)
-    load.ending = True
-    await asyncio.wait_for(asyncio.gather(*players), 60)
+    try:
+        for target in chance.sample(TARGETS, len(TARGETS)):
+            await asyncio.sleep(chance.uniform(*SECONDS_BETWEEN))
+            await asyncio.to_thread(kill, load, target, chance, folder)
+            await answered(load)
+        load.ending = True
+        await asyncio.wait_for(asyncio.gather(*players), 60)
+    finally:
+        for player in players:
+            player.cancel()
+        await asyncio.gather(*players, return_exceptions=True)
     assert load.broken
 
 
