@@ -301,8 +301,8 @@ class Writer:
         """Find out what happened before anybody is answered; what did not happen is tried again.
 
         `decided` is what the lost batch came to: all of it, or nothing where it had not begun. An outage has
-        one bound for all that wait: from then on, and where the writer is to end, a batch is tried once, until
-        one succeeds.
+        one bound for all that wait: from then on, and where the writer is to end, a batch is tried once,
+        until one succeeds.
         """
         while self._lost_at is None or self._waits_until(self._lost_at + RECOVERY_SECONDS):
             try:
