@@ -70,18 +70,49 @@ def reads(command: c.Command) -> Reads:
 
     `transfer` is (player id, direction, reference).
     """
-    player_ids: tuple[str, ...] = ()
-    match command:
-        case c.OpenRound() | c.PlaceAntes():
-            player_ids = tuple(seat.player_id for seat in command.seats)
-        case c.Deposit() | c.Withdraw() | c.OpenPlayer() | c.JoinTable() | c.LeaveTable():
-            player_ids = (command.player_id,)
-    transfer = None
-    if isinstance(command, c.Deposit | c.Withdraw):
-        direction = "in" if isinstance(command, c.Deposit) else "out"
-        transfer = (command.player_id, direction, command.reference)
-    round_id = None if isinstance(command, c.OpenRound) else getattr(command, "round_id", None)
-    return Reads(player_ids, round_id, transfer)
+    what = _READS.get(type(command))
+    return NOTHING if what is None else what(command)
+
+
+def _of_player(command: c.OpenPlayer | c.JoinTable | c.LeaveTable) -> Reads:
+    return Reads((command.player_id,))
+
+
+def _of_transfer(command: c.Deposit | c.Withdraw) -> Reads:
+    direction = "in" if isinstance(command, c.Deposit) else "out"
+    return Reads((command.player_id,), None, (command.player_id, direction, command.reference))
+
+
+def _of_stakes(command: c.OpenRound) -> Reads:
+    return Reads(tuple(seat.player_id for seat in command.seats))
+
+
+def _of_more_stakes(command: c.PlaceAntes) -> Reads:
+    return Reads(tuple(seat.player_id for seat in command.seats), command.round_id)
+
+
+def _of_round(
+    command: c.DealCards | c.Decide | c.RevealDealer | c.VoidRound | c.TimeOutRound | c.ContinueRound,
+) -> Reads:
+    return Reads((), command.round_id)
+
+
+NOTHING: Final = Reads()
+_READS: Final[dict[type, Callable[[Any], Reads]]] = {
+    c.OpenPlayer: _of_player,
+    c.JoinTable: _of_player,
+    c.LeaveTable: _of_player,
+    c.Deposit: _of_transfer,
+    c.Withdraw: _of_transfer,
+    c.OpenRound: _of_stakes,
+    c.PlaceAntes: _of_more_stakes,
+    c.DealCards: _of_round,
+    c.Decide: _of_round,
+    c.RevealDealer: _of_round,
+    c.VoidRound: _of_round,
+    c.TimeOutRound: _of_round,
+    c.ContinueRound: _of_round,
+}
 
 
 def players_touched(round_: Round, commands: Iterable[c.Command], settle_seats_max: int) -> set[str]:

@@ -41,7 +41,10 @@ def legs(event: ev.Event) -> tuple[Leg, ...]:
     if post is None:
         return ()
     posted = post(event)
-    if sum(leg[2] for leg in posted):
+    left = 0
+    for leg in posted:
+        left += leg[2]
+    if left:
         raise Unbalanced(f"the legs of {type(event).__name__} do not sum to zero")
     return posted
 
