@@ -26,6 +26,11 @@ from infrastructure.seals import Seals
 WALLETS_CACHED_MAX: Final = 50_000
 ROUNDS_CACHED_MAX: Final = 20_000
 COMPILED_MAX: Final = 2_000
+QUIET_BATCHES_MIN: Final = 8
+"""For so many batches nobody else must have written before deciding ahead is worth its risk.
+
+What does not hold costs the whole memory.
+"""
 
 
 class Books:
@@ -34,7 +39,8 @@ class Books:
     `known_position` is the head as this writer left it; where the head has moved since, another process
     wrote, at `foreign_at` at the latest. `checked_at` says up to which position each round in memory is
     known; one that was last looked at before `foreign_at` is read on from there. `sealed` holds the
-    encrypted seeds of the open rounds in memory. `behind_us` is how far the clock was behind the ledger.
+    encrypted seeds of the open rounds in memory. `behind_us` is how far the clock was behind the ledger,
+    `quiet_batches` for how many batches nobody else has written.
     """
 
     def __init__(self, build: str, settle_seats_max: int) -> None:
@@ -50,6 +56,7 @@ class Books:
         self.known_position = 0
         self.foreign_at = 0
         self.behind_us = 0
+        self.quiet_batches = 0
 
     # ── Before a batch ──────────────────────────────────────────────────────────────────────────────────────
     def reading(self, submissions: Sequence[Submission]) -> FirstReading:
@@ -83,8 +90,8 @@ class Books:
         """Whether these commands can be decided on what is here, without reading."""
         if reading.new_rounds or reading.player_ids or reading.transfers:
             return False
-        if reading.known_position != self.known_position:
-            return False  # a round in memory may be behind
+        if self.quiet_batches < QUIET_BATCHES_MIN or reading.known_position != self.known_position:
+            return False  # another process may write before us, or a round in memory is behind
         return all(player in self.work.wallets for player in self._players_of_rounds(submissions))
 
     def refresh(
@@ -99,6 +106,7 @@ class Books:
         if answer.position < self.known_position:
             raise StoreLost(f"the ledger is at {answer.position} and was at {self.known_position}")
         moved = answer.position != self.known_position
+        self.quiet_batches = 0 if moved else self.quiet_batches + 1
         if moved:
             self.foreign_at = answer.position
             work.wallets.clear()

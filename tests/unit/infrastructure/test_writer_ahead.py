@@ -11,6 +11,7 @@ from domain import commands as c
 from domain import events as ev
 from domain.handlers import HANDLERS
 from infrastructure.ledger.batch import Batch
+from infrastructure.ledger.books import QUIET_BATCHES_MIN
 from infrastructure.ledger.delivery import Waiting
 from infrastructure.ledger.memory import MemoryLedger, MemoryStore
 from infrastructure.ledger.store import Changes, StoreRefused
@@ -96,6 +97,7 @@ class Stage:
         )
         for outcome in warm.run():
             told(outcome)
+        self.writer._books.quiet_batches = QUIET_BATCHES_MIN
 
     def write(self, *batches: Sequence[Submission]) -> list[Result | BaseException]:
         """Hand over the batches so that each of them is what waits when the one before is on its way."""
@@ -232,3 +234,13 @@ def test_what_is_decided_ahead_is_not_written_ahead(stage: Stage) -> None:
     stage.write([raises(0)], [raises(1)])
     assert seen == [1]
     assert len(events(stage.process.ledger, ev.Raised)) == 2
+
+
+def test_nothing_is_decided_ahead_while_others_write(stage: Stage) -> None:
+    """Where another process has written of late, batches are decided under their own locks."""
+    stage.writer._books.quiet_batches = QUIET_BATCHES_MIN - 2
+    stage.write([raises(0)], [raises(1)])
+    assert Watched.ahead == ["not decided"]
+    beside(stage.process).do(c.LeaveTable("pots", "player-5"), c.JoinTable("pots", "player-5"))
+    stage.write([raises(2)])
+    assert stage.writer._books.quiet_batches == 0
