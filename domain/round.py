@@ -168,7 +168,7 @@ def evolve(state: Round | None, stream: str, event: ev.Event, command: str = "")
     if targets is None:
         raise IllegalTransition(f"{kind.__name__} does not follow in phase {state.phase}")
     _APPLY[kind](state, event)
-    state.phase = targets[-1] if len(targets) > 1 and _is_last(state) else targets[0]
+    state.phase = targets[-1 if _is_last(state) else 0]
     state.version += 1
     if state.staked_command is None and kind is ev.AntePlaced:
         state.staked_command = command
