@@ -8,11 +8,10 @@ equally, each share rounded down, the remainder carried into the restarted meter
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from typing import Any, Final
 
+from domain.canonical import document_sha256
 from domain.money import EXACT, floor_minor
 from domain.rules import CompiledAward
 
@@ -72,9 +71,8 @@ def parameters_document(
 
 
 def parameters_sha256(document: dict[str, Any]) -> str:
-    """SHA-256 (hex) of the canonical JSON of a parameters document."""
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    """SHA-256 (hex) of a parameters document."""
+    return document_sha256(document)
 
 
 def pay(meter: int, award: CompiledAward) -> Payment:

@@ -97,6 +97,11 @@ class Seat:
     reversed: bool = False
     refunded: bool = False
 
+    def placed(self) -> list[tuple[str, int]]:
+        """The bets that stand on the seat and their stakes, in the order in which they are settled."""
+        bets = [("ante", self.ante), ("raise", self.raised), ("exchange_fee", self.fee)]
+        return [(bet, stake) for bet, stake in [*bets, *self.side_bets.items()] if stake]
+
     def stakes(self) -> int:
         """All the seat has staked: ante, raise, exchange fee and side bets."""
         return self.ante + self.raised + self.fee + sum(self.side_bets.values())

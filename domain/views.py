@@ -170,13 +170,7 @@ def _settled(seat: Seat) -> dict[str, Any]:
 
 
 def _refunded(seat: Seat) -> dict[str, Any]:
-    stakes = [
-        ("ante", seat.ante),
-        ("raise", seat.raised),
-        ("exchange_fee", seat.fee),
-        *seat.side_bets.items(),
-    ]
-    bets = [{"bet": bet, "stake": stake, "returned": stake, "won": 0} for bet, stake in stakes if stake]
+    bets = [{"bet": bet, "stake": stake, "returned": stake, "won": 0} for bet, stake in seat.placed()]
     return {"shown": False, "result": "void", "bets": bets, "total_returned": seat.stakes(), "net": 0}
 
 

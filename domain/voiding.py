@@ -61,13 +61,7 @@ def refund_seats(work: Work, round_: Round) -> None:
         seat = round_.seats[number]
         _reverse_contribution(work, round_, seat)
         amount = seat.stakes()
-        bets = [
-            ("ante", seat.ante),
-            ("raise", seat.raised),
-            ("exchange_fee", seat.fee),
-            *seat.side_bets.items(),
-        ]
-        refunded = tuple(ev.RefundedStake(bet, stake) for bet, stake in bets if stake)
+        refunded = tuple(ev.RefundedStake(bet, stake) for bet, stake in seat.placed())
         after = work.wallets[seat.player].balance + amount
         work.emit_round(round_.id, ev.StakeRefunded(seat.seat, seat.player, amount, refunded, after))
         release_player(work, round_, seat.player)

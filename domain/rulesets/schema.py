@@ -11,7 +11,6 @@ different hashes: what is pinned is what was published.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
+from domain.canonical import document_sha256
 from domain.hands import Category
 from domain.money import exponent
 from domain.rulesets.checks import check_amount, check_deck, check_distinct, check_pays, minor
@@ -191,6 +191,5 @@ def load(text: str) -> RuleSet:
 
 
 def ruleset_sha256(document: Mapping[str, Any]) -> str:
-    """Return the SHA-256 (hex) of a document's canonical JSON: sorted keys, no spaces, UTF-8."""
-    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    """Return the SHA-256 (hex) of a rule set's document."""
+    return document_sha256(document)
