@@ -90,6 +90,7 @@ class Writer:
         self._door = threading.Lock()
         self._stopping = False
         self._lost_at: float | None = None
+        self._on_its_way: _OnItsWay | None = None
         self._batches = 0
         self._commands = 0
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
@@ -146,23 +147,27 @@ class Writer:
 
     # ── The thread ──────────────────────────────────────────────────────────────────────────────────────────
     def _run(self) -> None:
-        """Write batch after batch; while the database commits one, decide the next."""
-        on_its_way: _OnItsWay | None = None
-        while True:
-            if on_its_way is None:
-                waiting = self._take()
-                if not waiting:
-                    return
-                on_its_way = self._start(waiting)
-            else:
-                waiting, ahead = self._anticipate(len(on_its_way.waiting))
-                finished = self._finish(on_its_way)
-                if not waiting:
-                    on_its_way = None
-                elif ahead is not None and finished:
-                    on_its_way = self._confirm(waiting, ahead)
-                else:
-                    on_its_way = self._start(waiting)
+        while self._step():
+            pass
+
+    def _step(self) -> bool:
+        """Send a batch, or, while the database commits one, decide the next and send that. False: the end."""
+        if self._on_its_way is None:
+            waiting = self._take()
+            if not waiting:
+                return False
+            self._on_its_way = self._start(waiting)
+            return True
+        on_its_way = self._on_its_way
+        waiting, ahead = self._anticipate(len(on_its_way.waiting))
+        finished = self._finish(on_its_way)
+        if not waiting:
+            self._on_its_way = None
+        elif ahead is not None and finished:
+            self._on_its_way = self._confirm(waiting, ahead)
+        else:
+            self._on_its_way = self._start(waiting)
+        return True
 
     def _take(self) -> list[Waiting]:
         """Wait for a command, then take what else is waiting, up to the bound.
