@@ -19,13 +19,27 @@ WHOLE_METER: Final = 100
 """The percentage that wins the meter and restarts it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """Parameters that wait until the meter is won; see `domain.events.JackpotParametersScheduled`."""
+
+    version: int
+    sha256: str
+    contribution: str
+    reset: int
+    ceiling: int | None = None
+    diversion: str | None = None
+
+
 @dataclass(slots=True)
 class Jackpot:
     """A jackpot as the ledger holds it.
 
-    `meter` in 1/10000 minor units, `share` (of each side bet) in 1/10000.
+    `meter`, `overflow` and `diverted` (the pools) in 1/10000 minor units, `share` (of each side bet) in
+    1/10000; `reset` and `ceiling` in minor units. `contribution` and `diversion` are the shares in text.
 
-    `moved_at` is the position of the last event that moved the meter, `hits` how many awards it has paid.
+    `moved_at` is the position of the last event that moved the meter, `hits` how many awards it has paid,
+    `unsettled` how many side bets on it are neither settled nor given back.
     """
 
     jackpot_id: str
@@ -41,6 +55,13 @@ class Jackpot:
     version: int = 1
     hits: int = 0
     moved_at: int = 0
+    ceiling: int | None = None
+    diversion: str | None = None
+    overflow: int = 0
+    diverted: int = 0
+    unsettled: int = 0
+    retired: bool = False
+    scheduled: Scheduled | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +79,30 @@ class Payment:
 
 
 def parameters_document(
-    jackpot_id: str, currency: str, contribution: str, reset: int, version: int
+    jackpot_id: str,
+    currency: str,
+    contribution: str,
+    reset: int,
+    version: int,
+    ceiling: int | None = None,
+    diversion: str | None = None,
 ) -> dict[str, Any]:
-    """What a jackpot's parameters are, as the JSON that is hashed and handed out."""
-    return {
+    """What a jackpot's parameters are, as the JSON that is hashed and handed out.
+
+    A ceiling and a diversion are in it where there are any.
+    """
+    document: dict[str, Any] = {
         "contribution": contribution,
         "currency": currency,
         "jackpot_id": jackpot_id,
         "reset": reset,
         "version": version,
     }
+    if ceiling is not None:
+        document["ceiling"] = ceiling
+    if diversion is not None:
+        document["diversion"] = diversion
+    return document
 
 
 def parameters_sha256(document: dict[str, Any]) -> str:

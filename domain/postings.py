@@ -1,8 +1,9 @@
 """Double entry: the legs of every event, in 1/10000 minor units, summing to zero (G1).
 
-Accounts: ``wallet`` and ``on_game`` of a player, ``house``, ``cashier`` and each ``jackpot``. A stake waits
-on game until its round is settled or void. The house advances a jackpot contribution when the side bet is
-accepted (the stake itself is still on game), so that the meter grows in ledger order while a void round
+Accounts: ``wallet`` and ``on_game`` of a player, ``house``, ``cashier``, and of each jackpot its meter
+(``jackpot``), ``jackpot_overflow`` and ``jackpot_diversion``. `domain.accounts` has their full names. A stake
+waits on game until its round is settled or void. The house advances what a side bet puts into a jackpot when
+it is accepted (the stake itself is still on game), so that the meter grows in ledger order while a void round
 returns the whole stake.
 """
 
@@ -19,6 +20,10 @@ ON_GAME: Final = "on_game"
 HOUSE: Final = "house"
 CASHIER: Final = "cashier"
 JACKPOT: Final = "jackpot"
+OVERFLOW: Final = "jackpot_overflow"
+DIVERSION: Final = "jackpot_diversion"
+
+_POOLS: Final = {"meter": JACKPOT, "overflow": OVERFLOW, "diversion": DIVERSION}
 
 
 class Leg(NamedTuple):
@@ -79,7 +84,15 @@ def _side_bet_placed(event: ev.SideBetPlaced) -> tuple[Leg, ...]:
     if event.contribution is None or event.jackpot_id is None:
         return stake
     contribution = parse_exact(event.contribution)
-    return (*stake, Leg(HOUSE, "", -contribution), Leg(JACKPOT, event.jackpot_id, contribution))
+    if event.overflow is None and event.diversion is None:
+        return (*stake, Leg(HOUSE, "", -contribution), Leg(JACKPOT, event.jackpot_id, contribution))
+    overflow, diversion = _exact(event.overflow), _exact(event.diversion)
+    return (
+        *stake,
+        Leg(HOUSE, "", -contribution - diversion),
+        Leg(JACKPOT, event.jackpot_id, contribution - overflow),
+        *_pools(event.jackpot_id, overflow, diversion),
+    )
 
 
 def _card_exchanged(event: ev.CardExchanged) -> tuple[Leg, ...]:
@@ -102,11 +115,14 @@ def _settled(event: ev.Settled) -> tuple[Leg, ...]:
 
 def _jackpot_hit(event: ev.JackpotHit) -> tuple[Leg, ...]:
     taken, house = parse_exact(event.from_meter), parse_exact(event.from_house)
-    restart = parse_exact(event.restart) if event.restart is not None else 0
+    restart, released, diverted = map(
+        _exact, (event.restart, event.from_overflow, event.restart_from_diversion)
+    )
     return (
         Leg(WALLET, event.player, event.award * EXACT),
-        Leg(JACKPOT, event.jackpot_id, restart - taken),
-        Leg(HOUSE, "", -house - restart),
+        Leg(JACKPOT, event.jackpot_id, restart + released - taken),
+        Leg(HOUSE, "", diverted - restart - house),
+        *_pools(event.jackpot_id, -released, -diverted),
     )
 
 
@@ -116,10 +132,48 @@ def _stake_refunded(event: ev.StakeRefunded) -> tuple[Leg, ...]:
 
 
 def _contribution_reversed(event: ev.ContributionReversed) -> tuple[Leg, ...]:
-    # The house advanced the whole contribution and gets back what the meter holds of it: the shortfall
+    # The house advanced the whole contribution and gets back what the pools hold of it: the shortfall
     # is its own.
-    taken = parse_exact(event.from_meter)
-    return Leg(JACKPOT, event.jackpot_id, -taken), Leg(HOUSE, "", taken)
+    taken, overflow, diversion = map(_exact, (event.from_meter, event.from_overflow, event.from_diversion))
+    return (
+        Leg(JACKPOT, event.jackpot_id, -taken),
+        Leg(HOUSE, "", taken + overflow + diversion),
+        *_pools(event.jackpot_id, -overflow, -diversion),
+    )
+
+
+def _parameters_activated(event: ev.JackpotParametersActivated) -> tuple[Leg, ...]:
+    if event.top_up is None:
+        return ()
+    amount = parse_exact(event.top_up)
+    return Leg(HOUSE, "", -amount), Leg(JACKPOT, event.jackpot_id, amount)
+
+
+def _jackpot_transferred(event: ev.JackpotTransferred) -> tuple[Leg, ...]:
+    amount, overflow, diversion = map(_exact, (event.amount, event.overflow, event.diversion))
+    above = _exact(event.above_ceiling)
+    return (
+        Leg(JACKPOT, event.jackpot_id, -amount),
+        Leg(JACKPOT, event.to, amount - above),
+        *_pools(event.jackpot_id, -overflow, -diversion),
+        *_pools(event.to, overflow + above, diversion),
+    )
+
+
+def _jackpot_adjusted(event: ev.JackpotAdjusted) -> tuple[Leg, ...]:
+    amount = parse_exact(event.amount)
+    return Leg(_POOLS[event.pool], event.jackpot_id, amount), Leg(HOUSE, "", -amount)
+
+
+def _exact(text: str | None) -> int:
+    """An exact amount; absent is nothing."""
+    return 0 if text is None else parse_exact(text)
+
+
+def _pools(jackpot_id: str, overflow: int, diversion: int) -> list[Leg]:
+    """The legs on a jackpot's two other pools, where they move."""
+    legs_ = (Leg(OVERFLOW, jackpot_id, overflow), Leg(DIVERSION, jackpot_id, diversion))
+    return [leg for leg in legs_ if leg.amount]
 
 
 _LEGS: Final[dict[type, Callable[..., tuple[Leg, ...]]]] = {
@@ -134,4 +188,7 @@ _LEGS: Final[dict[type, Callable[..., tuple[Leg, ...]]]] = {
     ev.JackpotHit: _jackpot_hit,
     ev.StakeRefunded: _stake_refunded,
     ev.ContributionReversed: _contribution_reversed,
+    ev.JackpotParametersActivated: _parameters_activated,
+    ev.JackpotTransferred: _jackpot_transferred,
+    ev.JackpotAdjusted: _jackpot_adjusted,
 }

@@ -19,8 +19,6 @@ from __future__ import annotations
 from typing import get_args
 
 from domain.events.houses import (
-    JackpotOpened,
-    JackpotRef,
     PlayerJoined,
     PlayerLeft,
     RulesetActivated,
@@ -30,6 +28,18 @@ from domain.events.houses import (
     TableOpened,
     TableParameters,
     TableReopened,
+)
+from domain.events.jackpots import (
+    JackpotAdjusted,
+    JackpotDisabled,
+    JackpotEnabled,
+    JackpotOpened,
+    JackpotParametersActivated,
+    JackpotParametersScheduled,
+    JackpotRef,
+    JackpotRetired,
+    JackpotTransferred,
+    Pool,
 )
 from domain.events.ledger import (
     ClockWentBackwards,
@@ -77,12 +87,20 @@ __all__ = [
     "Deposited",
     "Event",
     "Folded",
+    "JackpotAdjusted",
+    "JackpotDisabled",
+    "JackpotEnabled",
     "JackpotHit",
     "JackpotOpened",
+    "JackpotParametersActivated",
+    "JackpotParametersScheduled",
     "JackpotRef",
+    "JackpotRetired",
+    "JackpotTransferred",
     "LedgerStarted",
     "PlayerJoined",
     "PlayerLeft",
+    "Pool",
     "Raised",
     "RefundedStake",
     "RoundClosed",
@@ -104,7 +122,9 @@ __all__ = [
 
 Event = (
     WalletOpened | Deposited | Withdrawn
-    | RulesetPublished | JackpotOpened
+    | RulesetPublished
+    | JackpotOpened | JackpotParametersScheduled | JackpotParametersActivated | JackpotDisabled
+    | JackpotEnabled | JackpotTransferred | JackpotRetired | JackpotAdjusted
     | TableOpened | TableClosed | TableReopened | RulesetActivated | PlayerJoined | PlayerLeft
     | RoundOpened | AntePlaced | SideBetPlaced | BettingClosed | Dealt | CardExchanged | Folded | Raised
     | DealerQualified | Settled | JackpotHit | RoundClosed | RoundVoided | StakeRefunded

@@ -1,4 +1,4 @@
-"""Rule sets are published, jackpots and tables opened and changed."""
+"""Rule sets are published, tables opened and changed."""
 
 from __future__ import annotations
 
@@ -19,40 +19,12 @@ class RulesetPublished:
 
 
 @dataclass(frozen=True, slots=True)
-class JackpotOpened:
-    """A progressive jackpot starts at its reset amount, which the house pays in.
-
-    `contribution` is the share of each side bet, a decimal string with at most four decimals.
-    `parameters_version` counts from 1; `sha256` is the hash of `domain.jackpots.parameters_document`.
-    """
-
-    jackpot_id: str
-    currency: str
-    account_class: AccountClass
-    contribution: str
-    reset: int
-    parameters_version: int
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
 class RulesetRef:
     """Which rules: id, version and the SHA-256 of the canonical content."""
 
     id: str
     version: int
     sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class JackpotRef:
-    """Which jackpot parameters: what `domain.jackpots.parameters_document` hashes, and its hash."""
-
-    id: str
-    version: int
-    sha256: str
-    contribution: str
-    reset: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from domain.events.houses import JackpotRef, RulesetRef, TableParameters
+from domain.events.houses import RulesetRef, TableParameters
+from domain.events.jackpots import JackpotRef
 from domain.events.words import AccountClass, DealSource, DecidedBy
 
 
@@ -50,7 +51,9 @@ class AntePlaced:
 class SideBetPlaced:
     """A side bet was accepted and paid.
 
-    On a jackpot side bet, `contribution` went to that jackpot's meter at this position.
+    On a jackpot side bet, `contribution` went to that jackpot at this position: to its meter, but for the
+    part that would have taken it above its ceiling and went to the overflow pool (`overflow`; absent:
+    nothing). `diversion` went to the diversion pool beside that (absent where the parameters have none).
     """
 
     seat: int
@@ -60,6 +63,8 @@ class SideBetPlaced:
     balance_after: int
     contribution: str | None = None
     jackpot_id: str | None = None
+    overflow: str | None = None
+    diversion: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +176,11 @@ class JackpotHit:
     """One seat's award, paid to the wallet here. `order` counts this jackpot's hits from 1.
 
     `from_meter` + `from_house` = `award`; `from_house` is a top-up where the meter did not cover a fixed
-    award, or the whole of an award that the house pays. `restart` is the seed the house puts in when a
-    meter was won (on the last of the shares). `meter_after` = `meter_before` - `from_meter` + `restart`.
-    `previous_position`: the last event before this one that moved the meter.
+    award, or the whole of an award that the house pays. `restart` is the seed that is put in when a meter
+    was won (on the last of the shares): `restart_from_diversion` of it by the diversion pool, the rest by
+    the house. With it comes `from_overflow`, what the restarted meter takes of the overflow pool. Both are
+    absent where they are nothing. `meter_after` = `meter_before` - `from_meter` + `restart` +
+    `from_overflow`. `previous_position`: the last event before this one that moved the meter.
     """
 
     seat: int
@@ -189,6 +196,8 @@ class JackpotHit:
     previous_position: int
     balance_after: int
     restart: str | None = None
+    restart_from_diversion: str | None = None
+    from_overflow: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +212,11 @@ class RoundClosed:
 
 @dataclass(frozen=True, slots=True)
 class ContributionReversed:
-    """A void round's contribution left the meter as it stood; what the meter did not hold the house bears."""
+    """A void round's contribution left the pools it had gone to, as they stood.
+
+    What a pool did not hold the house bears: `from_meter` + `from_overflow` + `from_diversion` +
+    `from_house` = `amount`, all that the side bet had put in. Absent is nothing.
+    """
 
     seat: int
     player: str
@@ -214,6 +227,8 @@ class ContributionReversed:
     meter_before: str
     meter_after: str
     previous_position: int
+    from_overflow: str | None = None
+    from_diversion: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

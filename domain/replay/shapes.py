@@ -11,7 +11,8 @@ from domain.replay.fields import Shape, shape
 _PLACE: Final = {"seat": f.seat, "player": f.name}
 _RULESET: Final = shape({"id": f.name, "version": f.position, "sha256": f.digest})
 _JACKPOT: Final = shape(
-    {"id": f.name, "version": f.position, "sha256": f.digest, "contribution": f.share, "reset": f.amount}
+    {"id": f.name, "version": f.position, "sha256": f.digest, "contribution": f.share, "reset": f.amount},
+    {"ceiling": f.whole(1, f.BALANCE_MAX), "diversion": f.share},
 )
 _PARAMETERS: Final = shape(
     {
@@ -50,7 +51,7 @@ EVENTS: Final[Mapping[str, Shape]] = {
     ),
     "SideBetPlaced": shape(
         {**_PLACE, "bet": f.side_bet, "amount": f.positive, "balance_after": f.balance},
-        {"contribution": f.exact, "jackpot_id": f.name},
+        {"contribution": f.exact, "jackpot_id": f.name, "overflow": f.exact, "diversion": f.exact},
     ),
     "BettingClosed": shape({"seats": f.number}),
     "Dealt": shape(
@@ -101,7 +102,7 @@ EVENTS: Final[Mapping[str, Shape]] = {
             "previous_position": f.position,
             "balance_after": f.balance,
         },
-        {"restart": f.exact},
+        {"restart": f.exact, "restart_from_diversion": f.exact, "from_overflow": f.exact},
     ),
     "RoundClosed": shape({}, {"deck_seed": f.seed}),
     "ContributionReversed": shape(
@@ -114,7 +115,8 @@ EVENTS: Final[Mapping[str, Shape]] = {
             "meter_before": f.exact,
             "meter_after": f.exact,
             "previous_position": f.position,
-        }
+        },
+        {"from_overflow": f.exact, "from_diversion": f.exact},
     ),
     "StakeRefunded": shape(
         {**_PLACE, "amount": f.positive, "bets": f.array(f.nested(_REFUNDED), 1), "balance_after": f.balance}

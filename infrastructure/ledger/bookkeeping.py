@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from domain import events as ev
-from domain.jackpots import Jackpot
+from domain.jackpots import Jackpot, Scheduled
 from domain.rulesets.schema import RuleSet
 from domain.work import PublishedRuleset, Table, Wallet
 from infrastructure.ledger.store import JackpotRow, RulesetRow, TableRow, WalletRow
 
-_JACKPOT_COLUMNS = frozenset(("jackpot_id", "meter", "enabled"))
+_JACKPOT_STATE: Final = [f.name for f in fields(Jackpot) if f.name not in ("jackpot_id", "meter", "enabled")]
+_POOLS: Final = ("overflow", "diverted")
+"""Written as text: 9e15 minor units in 1/10000 do not fit the 64 bits that a JSON reader holds exactly."""
 _NOTHING_UNFINISHED = "{}"
 
 
@@ -46,13 +48,20 @@ def wallet_row(wallet: Wallet) -> WalletRow:
 
 
 def jackpot_from(row: JackpotRow) -> Jackpot:
-    """A jackpot as the store holds it; the meter in 1/10000 minor units."""
-    return Jackpot(jackpot_id=row.jackpot_id, meter=row.meter, enabled=row.enabled, **orjson.loads(row.state))
+    """A jackpot as the store holds it; the pools in 1/10000 minor units."""
+    state: dict[str, Any] = orjson.loads(row.state)
+    for pool in _POOLS:
+        state[pool] = int(state.get(pool, 0))
+    if (scheduled := state.get("scheduled")) is not None:
+        state["scheduled"] = Scheduled(**scheduled)
+    return Jackpot(jackpot_id=row.jackpot_id, meter=row.meter, enabled=row.enabled, **state)
 
 
 def jackpot_row(jackpot: Jackpot, position: int) -> JackpotRow:
     """A jackpot as the store is to hold it."""
-    state = {f.name: getattr(jackpot, f.name) for f in fields(jackpot) if f.name not in _JACKPOT_COLUMNS}
+    state = {name: getattr(jackpot, name) for name in _JACKPOT_STATE}
+    for pool in _POOLS:
+        state[pool] = str(state[pool])
     return JackpotRow(jackpot.jackpot_id, position, jackpot.meter, jackpot.enabled, orjson.dumps(state))
 
 
