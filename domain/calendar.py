@@ -1,4 +1,4 @@
-"""The gaming day: which day of a table's calendar a moment belongs to."""
+"""The gaming day and its hours: which day and hour of a table's calendar a moment belongs to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,30 @@ def gaming_day(at_us: int, zone: str, cutoff_hour: int) -> str:
     return _day_of_quarter(at_us // QUARTER_US, zone, cutoff_hour)
 
 
+def hour_start_us(at_us: int, zone: str) -> int:
+    """The start of the wall clock's hour in `zone` that a moment belongs to.
+
+    Both are in microseconds since the epoch, so that the hour which the clock shows twice is two hours. An hour
+    within which the zone changes its offset (Lord Howe Island's clocks move by half of one) is cut there: what
+    comes after begins at the change.
+    """
+    return _hour_of_quarter(at_us // QUARTER_US, zone) * QUARTER_US
+
+
+@lru_cache(maxsize=4096)
+def _hour_of_quarter(quarter: int, zone: str) -> int:
+    local = _local(quarter, zone)
+    start = quarter - local.minute // 15
+    while _local(start, zone).utcoffset() != local.utcoffset():
+        start += 1
+    return start
+
+
+def _local(quarter: int, zone: str) -> datetime:
+    return datetime.fromtimestamp(quarter * 900, UTC).astimezone(ZoneInfo(zone))
+
+
 @lru_cache(maxsize=4096)
 def _day_of_quarter(quarter: int, zone: str, cutoff_hour: int) -> str:
-    local = datetime.fromtimestamp(quarter * 900, UTC).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    local = _local(quarter, zone).replace(tzinfo=None)
     return (local - timedelta(hours=cutoff_hour)).date().isoformat()
