@@ -99,6 +99,15 @@ def decode(stored: bytes) -> Recorded:
     return _FORM.decode(stored)
 
 
+def raw(stored: bytes) -> dict[str, Any]:
+    """Return the envelope of stored bytes as JSON, its data brought up to the present schema.
+
+    A tenth of the work of `decode`, for those who look at some fields of very many events. Raises
+    NotReadableError for what is not an event this software knows.
+    """
+    return _FORM.raw(stored)
+
+
 def schema_of(name: str) -> int:
     """Return the schema version this type of event is written with now: what `meta.schema` must say."""
     return _FORM.schema_of(name)
@@ -140,21 +149,29 @@ class StoredForm:
         except KeyError:
             raise NotReadableError(f"unknown event type {name!r}") from None
 
+    def raw(self, stored: bytes) -> dict[str, Any]:
+        """Return the envelope as JSON, its data of the present schema. Raises NotReadableError."""
+        try:
+            row: dict[str, Any] = orjson.loads(stored)
+            name, schema = row["type"], row["meta"]["schema"]
+            if schema != self._schemas[name]:
+                row["data"] = self._upcast(name, schema, row["data"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise NotReadableError(f"not an event this software reads ({error}): {stored[:80]!r}") from error
+        return row
+
     def decode(self, stored: bytes) -> Recorded:
         """Return the event of stored bytes. Raises NotReadableError."""
+        row = self.raw(stored)
+        name = row["type"]
         try:
-            row = orjson.loads(stored)
-            name, data, meta = row["type"], row["data"], row["meta"]
-            schema = meta["schema"]
-            if schema != self._schemas[name]:
-                data = self._upcast(name, schema, data)
             return Recorded(
                 row["position"],
                 datetime.fromisoformat(row["recorded_at"]),
                 row["stream"],
                 row["version"],
-                from_json(self._classes[name], data),
-                meta,
+                from_json(self._classes[name], row["data"]),
+                row["meta"],
                 row["salt"],
             )
         except (KeyError, TypeError, ValueError) as error:
