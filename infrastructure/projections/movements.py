@@ -1,0 +1,125 @@
+"""What an event's money does, from its stored data: the legs of `domain.postings`, told fast.
+
+Nine events in ten are one of a few types whose legs are plain; those are computed from the raw data here (a
+test holds them against `domain.postings.legs`). All others go through `domain.postings` itself.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from domain.events import EVENT_CLASSES
+from domain.money import EXACT, parse_exact
+from domain.postings import CASHIER, HOUSE, JACKPOT, ON_GAME, WALLET, Leg, Unbalanced, legs
+from infrastructure.ledger.json_values import from_json
+from infrastructure.projections.kinds import Happened, Poison
+
+
+class Movement(NamedTuple):
+    """The legs of one event: what it adds to accounts.
+
+    `wallet` and `on_game` are the player's, in minor units (`player` is empty where neither moves); `others`
+    are the legs on all other accounts, in 1/10000 of them. Together they are zero.
+    """
+
+    player: str
+    wallet: int
+    on_game: int
+    others: tuple[Leg, ...]
+
+
+_CLASSES: Final = {cls.__name__: cls for cls in EVENT_CLASSES}
+_STILL: Final = frozenset(
+    "RoundOpened BettingClosed Dealt Folded DealerQualified RoundClosed RoundVoided".split()
+)
+"""Types of round events that move no money. What is neither here nor in `_FAST` the domain is asked about."""
+
+
+def movement(happened: Happened) -> Movement | None:
+    """What an event's money does; None where it moves none. Raises Poison where its legs are not zero."""
+    if happened.type in _STILL:
+        return None
+    fast = _FAST.get(happened.type)
+    found = None if fast is None else fast(happened.data)
+    return found or _by_the_domain(happened)
+
+
+def _by_the_domain(happened: Happened) -> Movement | None:
+    cls = _CLASSES.get(happened.type)
+    if cls is None:
+        raise Poison(happened.position, f"events of type {happened.type} are unknown to this software")
+    try:
+        posted = legs(from_json(cls, copy.deepcopy(happened.data)))
+    except (Unbalanced, TypeError, ValueError) as error:
+        raise Poison(
+            happened.position, f"the money of this {happened.type} makes no sense: {error}"
+        ) from error
+    if not posted:
+        return None
+    player, sums = "", {WALLET: 0, ON_GAME: 0}
+    for leg in posted:
+        if leg.account in sums:
+            player = leg.owner
+            sums[leg.account] += leg.amount // EXACT
+    others = tuple(leg for leg in posted if leg.account not in sums)
+    return Movement(player, sums[WALLET], sums[ON_GAME], others)
+
+
+def _deposited(data: dict[str, Any]) -> Movement:
+    amount = data["amount"]
+    return Movement(data["player"], amount, 0, (Leg(CASHIER, "", -amount * EXACT),))
+
+
+def _withdrawn(data: dict[str, Any]) -> Movement:
+    amount = data["amount"]
+    return Movement(data["player"], -amount, 0, (Leg(CASHIER, "", amount * EXACT),))
+
+
+def _staked(data: dict[str, Any]) -> Movement:
+    amount = data["amount"]
+    return Movement(data["player"], -amount, amount, ())
+
+
+def _card_exchanged(data: dict[str, Any]) -> Movement:
+    fee = data["fee"]
+    return Movement(data["player"], -fee, fee, ())
+
+
+def _side_bet_placed(data: dict[str, Any]) -> Movement | None:
+    contribution = data.get("contribution")
+    if contribution is None:
+        return _staked(data)
+    if "overflow" in data or "diversion" in data:
+        return None
+    advanced, amount = parse_exact(contribution), data["amount"]
+    others = (Leg(HOUSE, "", -advanced), Leg(JACKPOT, data["jackpot_id"], advanced))
+    return Movement(data["player"], -amount, amount, others)
+
+
+def _settled(data: dict[str, Any]) -> Movement:
+    staked = back = 0
+    for bet in data["bets"]:
+        staked += bet["stake"]
+        # A jackpot's win was paid by JackpotHit.
+        back += bet["returned"] if bet["bet"] == JACKPOT else bet["returned"] + bet["won"]
+    return Movement(data["player"], back, -staked, (Leg(HOUSE, "", (staked - back) * EXACT),))
+
+
+def _stake_refunded(data: dict[str, Any]) -> Movement:
+    amount = data["amount"]
+    return Movement(data["player"], amount, -amount, ())
+
+
+_FAST: Final[dict[str, Callable[[dict[str, Any]], Movement | None]]] = {
+    "Deposited": _deposited,
+    "Withdrawn": _withdrawn,
+    "AntePlaced": _staked,
+    "Raised": _staked,
+    "SideBetPlaced": _side_bet_placed,
+    "CardExchanged": _card_exchanged,
+    "Settled": _settled,
+    "StakeRefunded": _stake_refunded,
+}
+"""The types whose legs are computed here; None from one of these leaves the event to the domain."""
