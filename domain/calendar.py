@@ -46,3 +46,9 @@ def _local(quarter: int, zone: str) -> datetime:
 def _day_of_quarter(quarter: int, zone: str, cutoff_hour: int) -> str:
     local = _local(quarter, zone).replace(tzinfo=None)
     return (local - timedelta(hours=cutoff_hour)).date().isoformat()
+
+
+def instant(at_us: int) -> str:
+    """A moment (microseconds since the epoch) as RFC 3339 text in UTC, with six digits of the second."""
+    seconds, microseconds = divmod(at_us, 1_000_000)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{microseconds:06d}Z"

@@ -72,6 +72,24 @@ class OpenJackpot:
     reset: int
     contribution: str
     account_class: AccountClass = "real"
+    ceiling: int | None = None
+    diversion: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DisableJackpot:
+    """Take no side bet on a jackpot. The note's hash as in `VoidRound`."""
+
+    jackpot_id: str
+    note_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EnableJackpot:
+    """Take side bets on it again."""
+
+    jackpot_id: str
+    note_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +254,63 @@ class ContinueRound:
     round_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class Propose:
+    """Propose an action that takes two people. `payload` says what, in the terms of its `kind`.
+
+    The reason itself is kept outside the log; `note_sha256` is its salted hash.
+    """
+
+    approval_id: str
+    kind: str
+    payload: dict[str, Any]
+    note_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """Carry out what another has proposed."""
+
+    approval_id: str
+    note_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Say no to what was proposed."""
+
+    approval_id: str
+    note_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterPerson:
+    """Register a person by the public half of their key.
+
+    `approval_id` is the proposal's, should registering take two.
+    """
+
+    person_id: str
+    public_key: str
+    scopes: tuple[str, ...]
+    approval_id: str
+    note_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RevokePerson:
+    """Take a person's credential no longer. `approval_id` is the proposal's, should that take two."""
+
+    person_id: str
+    approval_id: str
+    note_sha256: str | None = None
+
+
 Command = (
     StartLedger | PublishRuleset | OpenPlayer | Deposit | Withdraw | OpenJackpot
+    | DisableJackpot | EnableJackpot
     | OpenTable | CloseTable | ReopenTable | ActivateRuleset | JoinTable | LeaveTable
     | OpenRound | PlaceAntes | DealCards | Decide | RevealDealer | VoidRound | TimeOutRound | ContinueRound
+    | Propose | Approve | Refuse | RegisterPerson | RevokePerson
 )  # fmt: skip
 """Any command."""

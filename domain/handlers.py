@@ -7,10 +7,13 @@ from typing import Any, Final, NamedTuple
 
 from domain import commands as c
 from domain import events as ev
+from domain.approvals import approve, propose, refuse
 from domain.betting import open_round, place_antes
 from domain.dealing import deal_cards
 from domain.deciding import decide, time_out
 from domain.houses import open_jackpot, publish_ruleset
+from domain.jackpot_life import disable_jackpot, enable_jackpot
+from domain.people import register_person, revoke_person
 from domain.round import Round
 from domain.settling import continue_round, reveal_dealer
 from domain.tables import (
@@ -40,6 +43,8 @@ HANDLERS: Final[dict[type, Callable[[Any, Work], dict[str, Any]]]] = {
     c.Deposit: deposit,
     c.Withdraw: withdraw,
     c.OpenJackpot: open_jackpot,
+    c.DisableJackpot: disable_jackpot,
+    c.EnableJackpot: enable_jackpot,
     c.OpenTable: open_table,
     c.CloseTable: close_table,
     c.ReopenTable: reopen_table,
@@ -54,6 +59,11 @@ HANDLERS: Final[dict[type, Callable[[Any, Work], dict[str, Any]]]] = {
     c.VoidRound: void_round,
     c.TimeOutRound: time_out,
     c.ContinueRound: continue_round,
+    c.Propose: propose,
+    c.Approve: approve,
+    c.Refuse: refuse,
+    c.RegisterPerson: register_person,
+    c.RevokePerson: revoke_person,
 }
 
 
@@ -63,6 +73,7 @@ class Reads(NamedTuple):
     player_ids: tuple[str, ...] = ()
     round_id: str | None = None
     transfer: tuple[str, str, str] | None = None
+    approval: str | None = None
 
 
 def reads(command: c.Command) -> Reads:
@@ -97,6 +108,10 @@ def _of_round(
     return Reads((), command.round_id)
 
 
+def _of_approval(command: c.Approve | c.Refuse) -> Reads:
+    return Reads(approval=command.approval_id)
+
+
 NOTHING: Final = Reads()
 _READS: Final[dict[type, Callable[[Any], Reads]]] = {
     c.OpenPlayer: _of_player,
@@ -112,6 +127,8 @@ _READS: Final[dict[type, Callable[[Any], Reads]]] = {
     c.VoidRound: _of_round,
     c.TimeOutRound: _of_round,
     c.ContinueRound: _of_round,
+    c.Approve: _of_approval,
+    c.Refuse: _of_approval,
 }
 
 

@@ -26,6 +26,9 @@ Code = Literal[
     "player_exists",
     "table_exists",
     "jackpot_exists",
+    "jackpot_enabled",
+    "jackpot_unsettled",
+    "jackpot_retired",
     "reference_already_used",
     "account_class_mismatch",
     "validation_failed",
@@ -36,6 +39,15 @@ Code = Literal[
     "side_bet_stake",
     "currency_mismatch",
     "misdeal",
+    "scope_missing",
+    "personal_subject_required",
+    "same_person",
+    "approval_not_found",
+    "approval_closed",
+    "approval_expired",
+    "approvals_full",
+    "person_exists",
+    "person_not_found",
 ]
 """The codes that deciding a command can end in."""
 

@@ -14,7 +14,8 @@ from typing import Any, Final, NamedTuple
 from domain import events as ev
 from domain.jackpots import Jackpot
 from domain.money import EXACT
-from domain.postings import JACKPOT, ON_GAME, WALLET, legs
+from domain.postings import DIVERSION, JACKPOT, ON_GAME, OVERFLOW, WALLET, legs
+from domain.registers import Approval, Person, SoftwareState
 from domain.rejections import Rejection
 from domain.round import Round, evolve
 from domain.rules import Rules, compile_rules
@@ -121,6 +122,9 @@ class Work:
 
     `settle_seats_max` bounds how many seats one command settles or refunds; a larger round goes on with
     the next.
+
+    `person` and `scopes` say who sent the command that is being decided: the registered person whose own
+    credential it came with, or None, and what the token allows. `approvals` has all that are open.
     """
 
     entropy: Callable[[int], bytes]
@@ -130,6 +134,8 @@ class Work:
     recorded_at_us: int = 0
     now_us: int = 0
     command: str = ""
+    person: str | None = None
+    scopes: frozenset[str] = frozenset()
     meta: dict[str, Any] = field(default_factory=dict)
     wallets: dict[str, Wallet] = field(default_factory=dict)
     players: dict[str, str] = field(default_factory=dict)
@@ -137,6 +143,9 @@ class Work:
     jackpots: dict[str, Jackpot] = field(default_factory=dict)
     rulesets: dict[str, dict[int, PublishedRuleset]] = field(default_factory=dict)
     rounds: dict[str, Round] = field(default_factory=dict)
+    people: dict[str, Person] = field(default_factory=dict)
+    approvals: dict[str, Approval] = field(default_factory=dict)
+    software: SoftwareState = field(default_factory=SoftwareState)
     secrets: dict[str, Secret] = field(default_factory=dict)
     deadlines: dict[str, int] = field(default_factory=dict)
     transfers: dict[tuple[str, str, str], Transfer] = field(default_factory=dict)
@@ -147,6 +156,7 @@ class Work:
     touched_tables: set[str] = field(default_factory=set)
     touched_jackpots: set[str] = field(default_factory=set)
     touched_rounds: set[str] = field(default_factory=set)
+    touched_registers: set[str] = field(default_factory=set)
     new_transfers: dict[tuple[str, str, str], Transfer] = field(default_factory=dict)
     new_rulesets: list[PublishedRuleset] = field(default_factory=list)
     accounts: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -255,6 +265,12 @@ class Work:
             jackpot = self.jackpots[owner]
             jackpot.meter += amount
             jackpot.moved_at = self.position
+            self.touched_jackpots.add(owner)
+        elif account == OVERFLOW:
+            self.jackpots[owner].overflow += amount
+            self.touched_jackpots.add(owner)
+        elif account == DIVERSION:
+            self.jackpots[owner].diverted += amount
             self.touched_jackpots.add(owner)
         else:
             kind, _, name = self.emitted[-1].stream.partition("-")

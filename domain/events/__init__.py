@@ -18,6 +18,14 @@ from __future__ import annotations
 
 from typing import get_args
 
+from domain.events.approvals import (
+    ActionApproved,
+    ActionExpired,
+    ActionProposed,
+    ActionRefused,
+    PersonRegistered,
+    PersonRevoked,
+)
 from domain.events.houses import (
     PlayerJoined,
     PlayerLeft,
@@ -74,6 +82,10 @@ from domain.events.words import AccountClass, DealSource, DecidedBy
 __all__ = [
     "EVENT_CLASSES",
     "AccountClass",
+    "ActionApproved",
+    "ActionExpired",
+    "ActionProposed",
+    "ActionRefused",
     "AntePlaced",
     "BetLeg",
     "BettingClosed",
@@ -98,6 +110,8 @@ __all__ = [
     "JackpotRetired",
     "JackpotTransferred",
     "LedgerStarted",
+    "PersonRegistered",
+    "PersonRevoked",
     "PlayerJoined",
     "PlayerLeft",
     "Pool",
@@ -129,6 +143,7 @@ Event = (
     | RoundOpened | AntePlaced | SideBetPlaced | BettingClosed | Dealt | CardExchanged | Folded | Raised
     | DealerQualified | Settled | JackpotHit | RoundClosed | RoundVoided | StakeRefunded
     | ContributionReversed | LedgerStarted | ClockWentBackwards
+    | ActionProposed | ActionApproved | ActionRefused | ActionExpired | PersonRegistered | PersonRevoked
 )  # fmt: skip
 """Any event's data."""
 

@@ -14,10 +14,11 @@ from typing import Final
 
 import orjson
 
+from domain.approvals import require_person
 from domain.events import ClockWentBackwards
 from domain.handlers import HANDLERS
 from domain.rejections import Rejection
-from infrastructure.ledger import bookkeeping
+from infrastructure.ledger import bookkeeping, registers
 from infrastructure.ledger.books import Books
 from infrastructure.ledger.store import (
     Changes,
@@ -173,11 +174,14 @@ class Batch:
     def _decide_one(self, submission: Submission) -> CommandRecord:
         work = self.books.work
         work.command = command_name(submission.id)
+        work.person, work.scopes = submission.person, submission.scopes
         work.meta = {"actor": submission.actor, "command": work.command, "schema": EVENT_SCHEMA}
         if submission.trace is not None:
             work.meta["trace"] = submission.trace
         first = len(work.emitted)
         try:
+            if submission.person is not None:
+                require_person(work)  # revoked a moment ago, and the token's verifier has not seen it yet
             answer = HANDLERS[type(submission.command)](submission.command, work)
         except Rejection as rejection:
             if len(work.emitted) != first:
@@ -227,6 +231,9 @@ class Batch:
         changes.transfers = [
             TransferRow(player, direction, reference, transfer.amount, orjson.dumps(transfer.answer))
             for (player, direction, reference), transfer in work.new_transfers.items()
+        ]
+        changes.registers = [
+            registers.row_of(work, name, work.position) for name in sorted(work.touched_registers)
         ]
         self._round_rows(changes)
         return changes

@@ -17,7 +17,7 @@ from domain.handlers import players_touched, reads
 from domain.round import Round, evolve
 from domain.views import WHOLE_SEATS_MAX
 from domain.work import Secret, Transfer, Work
-from infrastructure.ledger import bookkeeping
+from infrastructure.ledger import bookkeeping, registers
 from infrastructure.ledger.store import FirstAnswer, FirstReading, Store, StoreLost, WalletRow
 from infrastructure.ledger.stored_form import decode
 from infrastructure.ledger.submission import Submission
@@ -66,6 +66,7 @@ class Books:
         cached: dict[str, int] = {}
         new: dict[str, None] = {}
         transfers = []
+        approvals: dict[str, None] = {}
         known_position = self.known_position
         for submission in submissions:
             wanted = reads(submission.command)
@@ -83,12 +84,16 @@ class Books:
                         known_position = min(known_position, checked_at)
             if wanted.transfer is not None:
                 transfers.append(wanted.transfer)
+            if wanted.approval is not None and wanted.approval not in work.approvals:
+                approvals[registers.APPROVAL + wanted.approval] = None
         ids = [submission.id for submission in submissions]
-        return FirstReading(known_position, ids, cached, list(new), list(player_ids), transfers)
+        return FirstReading(
+            known_position, ids, cached, list(new), list(player_ids), transfers, list(approvals)
+        )
 
     def suffice(self, submissions: Sequence[Submission], reading: FirstReading) -> bool:
         """Whether these commands can be decided on what is here, without reading."""
-        if reading.new_rounds or reading.player_ids or reading.transfers:
+        if reading.new_rounds or reading.player_ids or reading.transfers or reading.registers:
             return False
         if self.quiet_batches < QUIET_BATCHES_MIN or reading.known_position != self.known_position:
             return False  # another process may write before us, or a round in memory is behind
@@ -119,6 +124,8 @@ class Books:
         for row in answer.rulesets:
             published = bookkeeping.ruleset_from(row)
             work.rulesets.setdefault(row.ruleset_id, {})[row.version] = published
+        for register in answer.registers:
+            registers.learn(work, register)
         for wallet in answer.wallets:
             self._learn_wallet(wallet)
         self._refresh_rounds(answer, seals)
@@ -201,10 +208,19 @@ class Books:
         work.touched_tables = set()
         work.touched_jackpots = set()
         work.touched_rounds = set()
+        work.touched_registers = set()
         work.new_transfers = {}
         work.new_rulesets = []
         work.transfers = {}
+        if work.approvals:
+            self._drop_decided()
         self._trim()
+
+    def _drop_decided(self) -> None:
+        """Forget approvals that are no longer open: one that is named again is read again."""
+        approvals = self.work.approvals
+        for approval_id in [a.approval_id for a in approvals.values() if a.status != "proposed"]:
+            del approvals[approval_id]
 
     def _trim(self) -> None:
         """Keep memory bounded; what is dropped is read again when it is needed."""

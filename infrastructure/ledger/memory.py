@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         FirstReading,
         JackpotRow,
         OpenRoundRow,
+        RegisterRow,
         RulesetRow,
         StoredEventRow,
         TableRow,
@@ -58,6 +59,7 @@ class MemoryLedger:
     rulesets: dict[tuple[str, int], RulesetRow] = field(default_factory=dict)
     open_rounds: dict[str, OpenRoundRow] = field(default_factory=dict)
     transfers: dict[tuple[str, str, str], TransferRow] = field(default_factory=dict)
+    registers: dict[str, RegisterRow] = field(default_factory=dict)
     fail_commits: list[str] = field(default_factory=list)
 
 
@@ -100,6 +102,12 @@ class MemoryStore:
                 if key in ledger.open_rounds
             },
             transfers=self._transfers(reading),
+            registers=[
+                row
+                for row in ledger.registers.values()
+                if row.name in reading.registers
+                or (row.position > since and (row.active or reading.known_position))
+            ],
         )
 
     def read_wallets(self, players: Sequence[str], player_ids: Sequence[str]) -> list[WalletRow]:
@@ -253,6 +261,7 @@ class MemoryStore:
         ledger.transfers.update(
             ((row.player, row.direction, row.reference), row) for row in changes.transfers
         )
+        ledger.registers.update((row.name, row) for row in changes.registers)
         ledger.recorded_at_us = changes.recorded_at_us
         # The list grows in one step, and readers look at nothing beyond the position, which moves last.
         ledger.events += changes.events

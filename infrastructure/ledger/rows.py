@@ -22,6 +22,7 @@ from infrastructure.ledger.store import (
     FirstAnswer,
     JackpotRow,
     OpenRoundRow,
+    RegisterRow,
     RulesetRow,
     TableRow,
     TransferRow,
@@ -54,6 +55,7 @@ def calls_to_begin(reading: FirstReading) -> list[Call]:
         ("tables", known),
         ("jackpots", known),
         ("rulesets", known),
+        ("registers", known),
     ]
     if reading.command_ids:
         calls.append(("commands", [byteas(reading.command_ids)]))
@@ -69,6 +71,8 @@ def calls_to_begin(reading: FirstReading) -> list[Call]:
     if reading.transfers:
         player_ids, directions, references = zip(*reading.transfers, strict=True)
         calls.append(("transfers", [texts(player_ids), texts(directions), texts(references)]))
+    if reading.registers:
+        calls.append(("registers_by_name", [texts(reading.registers)]))
     return calls
 
 
@@ -91,6 +95,7 @@ def answer(results: Mapping[str, PGresult]) -> FirstAnswer:
             for row in map(_open_round, found.get(name, ()))
         },
         transfers=[_transfer(row) for row in found.get("transfers", ())],
+        registers=_registers(*found["registers"], *found.get("registers_by_name", ())),
     )
 
 
@@ -166,6 +171,15 @@ def _transfer(row: Row) -> TransferRow:
     )
 
 
+def _registers(*rows: Row) -> list[RegisterRow]:
+    """Return registers, each once: one that was asked for may have changed as well."""
+    found = (
+        RegisterRow(to_text(name), to_int(position), active == _TRUE, to_bytes(state))
+        for name, position, active, state in rows
+    )
+    return list({row.name: row for row in found}.values())
+
+
 def _events(rows: list[Row] | tuple[()]) -> dict[str, list[bytes]]:
     """Return events by round id; they come ordered by stream and version."""
     return {
@@ -191,6 +205,7 @@ def calls_to_write(position_before: int, changes: Changes) -> list[Call]:
         _write_open_rounds(changes.open_rounds),
         ("close_rounds", [texts(changes.closed_rounds)]),
         _write_transfers(changes.transfers),
+        _write_registers(changes.registers),
     ]
     wanted = [
         changes.events,
@@ -203,6 +218,7 @@ def calls_to_write(position_before: int, changes: Changes) -> list[Call]:
         changes.open_rounds,
         changes.closed_rounds,
         changes.transfers,
+        changes.registers,
     ]
     head: Call = ("write_head", [int8(changes.position), int8(changes.recorded_at_us)])
     return [*compress(calls, wanted), head]
@@ -295,4 +311,13 @@ def _write_transfers(transfers: list[TransferRow]) -> Call:
         texts([row.reference for row in transfers]),
         int8s([row.amount for row in transfers]),
         byteas([row.answer for row in transfers]),
+    ]
+
+
+def _write_registers(registers: list[RegisterRow]) -> Call:
+    return "write_registers", [
+        texts([row.name for row in registers]),
+        int8s([row.position for row in registers]),
+        int4s([row.active for row in registers]),
+        byteas([row.state for row in registers]),
     ]

@@ -44,6 +44,13 @@ _READING: Final = {
     "rulesets": """
         SELECT ruleset_id, version, position, sha256, content FROM {schema}.rulesets WHERE {moved}
         ORDER BY position""",
+    # The first half is for a writer that knows nothing yet.
+    "registers": """
+        SELECT name, position, active, state FROM {schema}.registers WHERE $1::bigint = 0 AND active
+        UNION ALL
+        SELECT name, position, active, state FROM {schema}.registers WHERE $1::bigint <> 0 AND {moved}""",
+    "registers_by_name": """
+        SELECT name, position, active, state FROM {schema}.registers WHERE name = ANY ($1::text[])""",
     "wallets_by_player_id": "SELECT {wallet} FROM {schema}.wallets WHERE player_id = ANY ($1::text[])",
     "wallets_by_player": """
         SELECT {wallet} FROM {schema}.wallets
@@ -133,6 +140,16 @@ _WRITING: Final = {
     "write_transfers": """
         INSERT INTO {schema}.transfers (player, direction, reference, amount, answer)
         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bytea[])""",
+    "write_registers": """
+        MERGE INTO {schema}.registers AS r
+        USING unnest($1::text[], $2::bigint[], $3::integer[], $4::bytea[])
+            AS new (name, position, active, state)
+            ON r.name = new.name
+        WHEN MATCHED THEN
+            UPDATE SET position = new.position, active = new.active <> 0, state = new.state
+        WHEN NOT MATCHED THEN
+            INSERT (name, position, active, state)
+            VALUES (new.name, new.position, new.active <> 0, new.state)""",
     # A commit that waits for a standby may not be timed out: PostgreSQL would give up and report success.
     "write_head": """
         UPDATE {schema}.head SET position = $1::bigint, recorded_at_us = $2::bigint WHERE one

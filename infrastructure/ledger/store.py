@@ -83,6 +83,19 @@ class RulesetRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RegisterRow:
+    """A small fact that every writer always has: ``person-<id>``, ``approval-<id>``, ``software``.
+
+    `state` is JSON. `active`: to be known from the start; what is not is read by its name.
+    """
+
+    name: str
+    position: int
+    active: bool
+    state: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class OpenRoundRow:
     """A round that is not finished.
 
@@ -131,7 +144,8 @@ class FirstReading:
     version in memory: later events are returned, and only looked for when the head has moved from
     `known_position`; then their open-round rows are returned too. `new_rounds` are not in memory: their
     events and their open-round rows are returned. `player_ids`: wallets by the operator's id.
-    `transfers`: (player_id, direction, reference).
+    `transfers`: (player_id, direction, reference). `registers`: names. Those that changed after
+    `known_position` are returned besides (all active ones when it is 0).
     """
 
     known_position: int
@@ -140,6 +154,7 @@ class FirstReading:
     new_rounds: Sequence[str] = ()
     player_ids: Sequence[str] = ()
     transfers: Sequence[tuple[str, str, str]] = ()
+    registers: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -156,6 +171,7 @@ class FirstAnswer:
     events: dict[str, list[bytes]] = field(default_factory=dict)
     open_rounds: dict[str, OpenRoundRow] = field(default_factory=dict)
     transfers: list[TransferRow] = field(default_factory=list)
+    registers: list[RegisterRow] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -179,6 +195,7 @@ class Changes:
     open_rounds: list[OpenRoundRow] = field(default_factory=list)
     closed_rounds: list[str] = field(default_factory=list)
     transfers: list[TransferRow] = field(default_factory=list)
+    registers: list[RegisterRow] = field(default_factory=list)
 
 
 class StoreRefused(Exception):

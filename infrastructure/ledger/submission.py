@@ -40,13 +40,18 @@ def fingerprint(method: str, path: str, canonical_body: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A command with what makes it this command: its id, what was asked (fingerprint), and by whom."""
+    """A command with what makes it this command: its id, what was asked (fingerprint), and by whom.
+
+    `person` is the registered person whose own credential it came with, `scopes` what the token allows.
+    """
 
     id: bytes
     fingerprint: bytes
     command: Command
     actor: str
     trace: str | None = None
+    person: str | None = None
+    scopes: frozenset[str] = frozenset()
 
 
 def own_submission(command: Command, key: str) -> Submission:

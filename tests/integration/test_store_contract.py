@@ -402,5 +402,6 @@ def test_the_number_of_statements_does_not_depend_on_the_size(store: Store, rows
     before = store.statements()
     batch(5000, rows)
     postgres = isinstance(store, PostgresStore)
-    # begin, head, tables, jackpots, rule sets, commands; wallets; events, commands, wallets, head, commit
-    assert store.statements() - before == (12 if postgres else 3)
+    # begin, head, tables, jackpots, rule sets, registers, commands; wallets; events, commands, wallets, head,
+    # commit
+    assert store.statements() - before == (13 if postgres else 3)
