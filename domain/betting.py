@@ -9,6 +9,7 @@ from domain import events as ev
 from domain.calendar import gaming_day
 from domain.commands import OpenRound, PlaceAntes, SeatStake
 from domain.dealing import deal_from_deck
+from domain.jackpots import METER_MAX, ceiling_exact, room
 from domain.money import BALANCE_MAX, EXACT, contribution_exact, exact_text, parse_share
 from domain.rejections import Rejection
 from domain.round import Round
@@ -117,8 +118,8 @@ def _check_stakes(
         contributed += stake.side_bets.get("jackpot", 0)
     _check_funds(work, needed)
     if contributed and table.jackpot_id is not None:
-        meter = work.jackpot(table.jackpot_id).meter
-        if meter + contributed * EXACT > BALANCE_MAX * EXACT:
+        jackpot = work.jackpot(table.jackpot_id)
+        if max(jackpot.meter, jackpot.overflow, jackpot.diverted) + contributed * EXACT > METER_MAX:
             raise Rejection("amount_out_of_range", "The jackpot's meter can grow no further.")
 
 
@@ -184,7 +185,13 @@ def _emit_opened(work: Work, table: Table, round_id: str) -> None:
     if table.jackpot_id is not None:
         held = work.jackpot(table.jackpot_id)
         jackpot = ev.JackpotRef(
-            held.jackpot_id, held.parameters_version, held.sha256, held.contribution, held.reset
+            held.jackpot_id,
+            held.parameters_version,
+            held.sha256,
+            held.contribution,
+            held.reset,
+            held.ceiling,
+            held.diversion,
         )
     commitment = None
     if table.deal_source == "rng":
@@ -234,14 +241,12 @@ def _emit_stakes(work: Work, table: Table, round_id: str, rules: Rules, stakes: 
             amount = stake.side_bets.get(kind)
             if amount is None:
                 continue
-            contribution = jackpot_id = None
+            pools: tuple[str | None, ...] = ()
             if kind == "jackpot" and jackpot is not None:
-                jackpot_id = jackpot.id
-                contribution = exact_text(contribution_exact(amount, parse_share(jackpot.contribution)))
+                pools = _put_in(work, jackpot, amount)
             after = wallet.balance - amount
             work.emit_round(
-                round_id,
-                ev.SideBetPlaced(stake.seat, wallet.player, kind, amount, after, contribution, jackpot_id),
+                round_id, ev.SideBetPlaced(stake.seat, wallet.player, kind, amount, after, *pools)
             )
         wallet.unfinished[table.table_id] = round_id
     if stakes:
@@ -249,3 +254,20 @@ def _emit_stakes(work: Work, table: Table, round_id: str, rules: Rules, stakes: 
             work.deadlines.pop(round_id, None)
         else:
             work.deadlines[round_id] = work.now_us + UNSTAKED_ROUND_SECONDS * 1_000_000
+
+
+def _put_in(work: Work, pinned: ev.JackpotRef, stake: int) -> tuple[str | None, ...]:
+    """What a side bet puts into its jackpot, by the parameters that the round pins (G7).
+
+    In the order of the event's fields: the contribution, whose jackpot, of it the overflow, the diversion.
+    """
+    jackpot = work.jackpots[pinned.id]
+    jackpot.unsettled += 1
+    contribution = contribution_exact(stake, parse_share(pinned.contribution))
+    if pinned.ceiling is None and pinned.diversion is None:
+        return exact_text(contribution), pinned.id
+    above = contribution - min(contribution, room(jackpot.meter, ceiling_exact(pinned.ceiling)))
+    diverted = None
+    if pinned.diversion is not None:
+        diverted = exact_text(contribution_exact(stake, parse_share(pinned.diversion)))
+    return exact_text(contribution), pinned.id, exact_text(above) if above else None, diverted

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from dataclasses import asdict
+from typing import Any, Final
 
 from domain import events as ev
 from domain.commands import OpenJackpot, PublishRuleset
-from domain.jackpots import Jackpot, parameters_document, parameters_sha256
-from domain.money import AMOUNT_MAX, exact_text, floor_minor, parse_share
+from domain.jackpots import Jackpot, Scheduled, parameters_document, parameters_sha256
+from domain.money import AMOUNT_MAX, BALANCE_MAX, EXACT, exact_text, floor_minor, parse_share
 from domain.rejections import Rejection
 from domain.rulesets.schema import RuleSet, RulesetError, ruleset_sha256
 from domain.wallets import require_currency
 from domain.work import PublishedRuleset, Work
+
+NO_SHARE: Final = re.compile(r"0(\.0{1,4})?")
+"""A diversion of nothing: the parameters have none."""
 
 
 def publish_ruleset(command: PublishRuleset, work: Work) -> dict[str, Any]:
@@ -38,30 +43,34 @@ def publish_ruleset(command: PublishRuleset, work: Work) -> dict[str, Any]:
 
 
 def open_jackpot(command: OpenJackpot, work: Work) -> dict[str, Any]:
-    """Open a jackpot at its reset. Rejects with jackpot_exists, validation_failed, amount_out_of_range."""
+    """Open a jackpot at its reset.
+
+    Rejects with jackpot_exists and whatever `checked_parameters` rejects with.
+    """
     if command.jackpot_id in work.jackpots:
         raise Rejection("jackpot_exists", f"Jackpot {command.jackpot_id} exists already.")
     require_currency(command.currency)
-    if not 0 <= command.reset <= AMOUNT_MAX:
-        raise Rejection("amount_out_of_range", f"A reset is 0 to {AMOUNT_MAX} minor units.")
-    try:
-        share = parse_share(command.contribution)
-    except ValueError as error:
-        raise Rejection("validation_failed", f"The contribution is refused: {error}.") from None
-    document = parameters_document(
-        command.jackpot_id, command.currency, command.contribution, command.reset, 1
+    own = checked_parameters(
+        command.jackpot_id,
+        command.currency,
+        1,
+        command.contribution,
+        command.reset,
+        command.ceiling,
+        command.diversion,
     )
-    sha256 = parameters_sha256(document)
     jackpot = Jackpot(
         command.jackpot_id,
         command.currency,
         command.account_class,
-        command.contribution,
-        share,
-        command.reset,
+        own.contribution,
+        parse_share(own.contribution),
+        own.reset,
         1,
-        sha256,
+        own.sha256,
         0,
+        ceiling=own.ceiling,
+        diversion=own.diversion,
     )
     work.jackpots[jackpot.jackpot_id] = jackpot
     work.touched_jackpots.add(jackpot.jackpot_id)
@@ -72,15 +81,48 @@ def open_jackpot(command: OpenJackpot, work: Work) -> dict[str, Any]:
         jackpot.contribution,
         jackpot.reset,
         1,
-        sha256,
+        jackpot.sha256,
+        jackpot.ceiling,
+        jackpot.diversion,
     )
     work.emit(f"jackpot-{jackpot.jackpot_id}", 1, opened)
     return jackpot_answer(jackpot)
 
 
+def checked_parameters(
+    jackpot_id: str,
+    currency: str,
+    version: int,
+    contribution: str,
+    reset: int,
+    ceiling: int | None,
+    diversion: str | None,
+) -> Scheduled:
+    """A jackpot's parameters, with their hash, if they can be.
+
+    Both shares are of the same side bet and together at most all of it; a ceiling is above the reset, which
+    is what the meter starts at. Rejects with validation_failed, amount_out_of_range.
+    """
+    if not 0 <= reset <= AMOUNT_MAX:
+        raise Rejection("amount_out_of_range", f"A reset is 0 to {AMOUNT_MAX} minor units.")
+    if ceiling is not None and not reset < ceiling <= BALANCE_MAX:
+        raise Rejection(
+            "amount_out_of_range", f"A ceiling is above the reset and at most {BALANCE_MAX} minor units."
+        )
+    diverted = None if diversion is None or NO_SHARE.fullmatch(diversion) else diversion
+    try:
+        shares = parse_share(contribution) + (0 if diverted is None else parse_share(diverted))
+    except ValueError as error:
+        raise Rejection("validation_failed", f"The contribution is refused: {error}.") from None
+    if shares > EXACT:
+        raise Rejection("validation_failed", "Contribution and diversion are more than the whole side bet.")
+    document = parameters_document(jackpot_id, currency, contribution, reset, version, ceiling, diverted)
+    return Scheduled(version, parameters_sha256(document), contribution, reset, ceiling, diverted)
+
+
 def jackpot_answer(jackpot: Jackpot) -> dict[str, Any]:
     """A jackpot as the HTTP contract shows it: the meter floored and exact, in minor units."""
-    return {
+    answer: dict[str, Any] = {
         "jackpot_id": jackpot.jackpot_id,
         "currency": jackpot.currency,
         "account_class": jackpot.account_class,
@@ -89,4 +131,20 @@ def jackpot_answer(jackpot: Jackpot) -> dict[str, Any]:
         "contribution": jackpot.contribution,
         "reset": jackpot.reset,
         "enabled": jackpot.enabled,
+        "retired": jackpot.retired,
+        "overflow_exact": exact_text(jackpot.overflow),
+        "diversion_exact": exact_text(jackpot.diverted),
+        "parameters_version": jackpot.parameters_version,
     }
+    if jackpot.ceiling is not None:
+        answer["ceiling"] = jackpot.ceiling
+    if jackpot.diversion is not None:
+        answer["diversion"] = jackpot.diversion
+    if jackpot.scheduled is not None:
+        answer["scheduled"] = parameters_answer(jackpot.scheduled)
+    return answer
+
+
+def parameters_answer(parameters: Scheduled) -> dict[str, Any]:
+    """A jackpot's parameters as the HTTP contract shows them."""
+    return {name: value for name, value in asdict(parameters).items() if value is not None}

@@ -4,6 +4,10 @@ Meters are exact, in 1/10000 minor units; awards are whole minor units, rounded 
 stays in the meter (reading 11). A category that pays the whole meter restarts it at the reset, which the
 house puts in. Several such hands in one round are paid together at the first of them: the meter divided
 equally, each share rounded down, the remainder carried into the restarted meter.
+
+A meter may have a ceiling. What is contributed above it is never lost: it waits in the overflow pool and
+comes into the meter when that restarts, as far as the ceiling allows then. A part of each side bet may be
+diverted to a pool of its own that pays for the restart, as far as it goes, in the house's stead.
 """
 
 from __future__ import annotations
@@ -12,11 +16,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from domain.canonical import document_sha256
-from domain.money import EXACT, floor_minor
+from domain.money import BALANCE_MAX, EXACT, floor_minor
 from domain.rules import CompiledAward
 
 WHOLE_METER: Final = 100
 """The percentage that wins the meter and restarts it."""
+METER_MAX: Final = BALANCE_MAX * EXACT
+"""The most that a meter, or another pool, can hold, in 1/10000 minor units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,8 @@ class Jackpot:
 class Payment:
     """One award.
 
-    `award` and `restart` in minor units; `from_meter`, `from_house`, `meter_after` in 1/10000 of them.
+    `award` and `restart` in minor units, all else in 1/10000 of them. `from_diversion` is the part of the
+    restart that the diversion pool pays, `from_overflow` what comes out of the overflow pool with it.
     """
 
     award: int
@@ -76,6 +83,8 @@ class Payment:
     from_house: int
     meter_after: int
     restart: int | None = None
+    from_diversion: int = 0
+    from_overflow: int = 0
 
 
 def parameters_document(
@@ -127,25 +136,43 @@ def pay(meter: int, award: CompiledAward) -> Payment:
     return Payment(amount, taken, amount * EXACT - taken, meter - taken)
 
 
-def share_out(meter: int, winners: int, reset: int) -> list[Payment]:
+def share_out(
+    meter: int, winners: int, reset: int, *, overflow: int = 0, diverted: int = 0, most: int = METER_MAX
+) -> list[Payment]:
     """Pay the whole meter to `winners` seats together.
 
-    Equal shares rounded down, the remainder carried into the restarted meter.
+    Equal shares rounded down, the remainder carried into the restarted meter. `overflow` and `diverted` are
+    what the two other pools hold; `most` is what the restarted meter may be filled up to from the overflow.
     """
     share = floor_minor(meter // winners)
     payments = []
-    for winner in range(1, winners + 1):
-        restart = reset if winner == winners else None
-        after = meter - share * EXACT + (restart or 0) * EXACT
-        payments.append(Payment(share, share * EXACT, 0, after, restart))
-        meter = after
+    for _ in range(winners - 1):
+        meter -= share * EXACT
+        payments.append(Payment(share, share * EXACT, 0, meter))
+    after = meter - share * EXACT + reset * EXACT
+    released = min(overflow, room(after, most))
+    payments.append(
+        Payment(share, share * EXACT, 0, after + released, reset, min(diverted, reset * EXACT), released)
+    )
     return payments
 
 
-def reverse(meter: int, contribution: int) -> tuple[int, int]:
-    """What a reversed contribution takes from the meter and what the house bears.
+def room(meter: int, most: int | None) -> int:
+    """What a meter can still take, 1/10000 minor units; one that stands above its ceiling takes nothing.
 
-    The meter never falls below zero (reading 15).
+    `most` is the most that it may hold, where there is a ceiling.
     """
-    taken = min(meter, contribution)
-    return taken, contribution - taken
+    return max(0, (METER_MAX if most is None else most) - meter)
+
+
+def ceiling_exact(ceiling: int | None) -> int | None:
+    """A ceiling in 1/10000 minor units."""
+    return None if ceiling is None else ceiling * EXACT
+
+
+def reverse(pool: int, contributed: int) -> int:
+    """What a reversed contribution takes from the pool that it went to; the house bears the rest.
+
+    No pool ever falls below zero (reading 15).
+    """
+    return min(pool, contributed)

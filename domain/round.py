@@ -76,7 +76,11 @@ class IllegalTransition(Exception):
 
 @dataclass(slots=True)
 class Seat:
-    """One seat's part of a round. Amounts in minor units; `contribution` in 1/10000 of them."""
+    """One seat's part of a round.
+
+    Amounts in minor units, but for the jackpot's in 1/10000 of them: `contribution`, `overflow` of it that
+    the meter could not take, and `diversion`.
+    """
 
     seat: int
     player: str
@@ -87,6 +91,8 @@ class Seat:
     step: Step = "waiting"
     side_bets: dict[str, int] = field(default_factory=dict)
     contribution: int = 0
+    overflow: int = 0
+    diversion: int = 0
     cards: tuple[str, ...] = ()
     raised: int = 0
     fee: int = 0
@@ -198,6 +204,10 @@ def _side_bet_placed(state: Round, event: ev.SideBetPlaced) -> None:
     seat.side_bets[event.bet] = event.amount
     if event.contribution is not None:
         seat.contribution = parse_exact(event.contribution)
+    if event.overflow is not None:
+        seat.overflow = parse_exact(event.overflow)
+    if event.diversion is not None:
+        seat.diversion = parse_exact(event.diversion)
 
 
 def _betting_closed(state: Round, event: ev.BettingClosed) -> None:

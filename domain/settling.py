@@ -11,6 +11,7 @@ from domain import events as ev
 from domain.commands import ContinueRound, RevealDealer
 from domain.dealing import HAND, dealer_from_deck, scan_new
 from domain.hands import best_of_six, qualifies, rank_five
+from domain.jackpot_life import activate_scheduled, filled_up_to
 from domain.jackpots import WHOLE_METER, Jackpot, Payment, pay, share_out
 from domain.money import exact_text
 from domain.rejections import Rejection
@@ -125,6 +126,9 @@ def _settle_seat(work: Work, round_: Round, rules: Rules, seat: Seat, dealer: De
             category,
         ),
     )
+    if jackpot is not None and "jackpot" in seat.side_bets:
+        work.jackpots[jackpot.id].unsettled -= 1
+        work.touched_jackpots.add(jackpot.id)
     release_player(work, round_, seat.player)
 
 
@@ -170,8 +174,17 @@ def _hit(
         theirs = _award(rules, round_, other, dealer)
         if theirs is not None and theirs.percent == WHOLE_METER:
             winners.append(other)
-    for other, payment in zip(winners, share_out(jackpot.meter, len(winners), opened.reset), strict=True):
+    payments = share_out(
+        jackpot.meter,
+        len(winners),
+        opened.reset,
+        overflow=jackpot.overflow,
+        diverted=jackpot.diverted,
+        most=filled_up_to(jackpot, opened),
+    )
+    for other, payment in zip(winners, payments, strict=True):
         _pay_hit(work, round_, other, jackpot, payment)
+    activate_scheduled(work, jackpot, opened.reset)
 
 
 def _pay_hit(work: Work, round_: Round, seat: Seat, jackpot: Jackpot, payment: Payment) -> None:
@@ -193,5 +206,7 @@ def _pay_hit(work: Work, round_: Round, seat: Seat, jackpot: Jackpot, payment: P
             previous_position=jackpot.moved_at,
             balance_after=wallet.balance + payment.award,
             restart=str(payment.restart) if payment.restart is not None else None,
+            restart_from_diversion=exact_text(payment.from_diversion) if payment.from_diversion else None,
+            from_overflow=exact_text(payment.from_overflow) if payment.from_overflow else None,
         ),
     )

@@ -25,7 +25,7 @@ def open_table(command: OpenTable, work: Work) -> dict[str, Any]:
     """Open a table on the newest version of a rule set.
 
     Rejects with table_exists, ruleset_not_found, jackpot_not_found, currency_mismatch,
-    account_class_mismatch, validation_failed, amount_out_of_range.
+    jackpot_retired, account_class_mismatch, validation_failed, amount_out_of_range.
     """
     if command.table_id in work.tables:
         raise Rejection("table_exists", f"Table {command.table_id} exists already.")
@@ -209,6 +209,8 @@ def _check_jackpot(command: OpenTable, work: Work) -> None:
     if command.jackpot_id is None:
         return
     jackpot = work.jackpot(command.jackpot_id)
+    if jackpot.retired:
+        raise Rejection("jackpot_retired", f"Jackpot {command.jackpot_id} is retired.")
     if jackpot.currency != command.currency:
         raise Rejection(
             "currency_mismatch", f"The jackpot is in {jackpot.currency}, the table in {command.currency}."

@@ -70,7 +70,7 @@ def refund_seats(work: Work, round_: Round) -> None:
 
 
 def _reverse_contribution(work: Work, round_: Round, seat: Seat) -> None:
-    """Take the seat's contribution out of the meter as it stands.
+    """Take what the seat put in out of the pools it went to, as they stand.
 
     Awards paid in between stay as they are (reading 15).
     """
@@ -78,19 +78,25 @@ def _reverse_contribution(work: Work, round_: Round, seat: Seat) -> None:
     if opened is None or "jackpot" not in seat.side_bets:
         return
     jackpot = work.jackpots[opened.id]
-    taken, borne = reverse(jackpot.meter, seat.contribution)
+    jackpot.unsettled -= 1
+    taken = reverse(jackpot.meter, seat.contribution - seat.overflow)
+    overflow = reverse(jackpot.overflow, seat.overflow)
+    diversion = reverse(jackpot.diverted, seat.diversion)
+    put_in = seat.contribution + seat.diversion
     work.emit_round(
         round_.id,
         ev.ContributionReversed(
             seat=seat.seat,
             player=seat.player,
             jackpot_id=jackpot.jackpot_id,
-            amount=exact_text(seat.contribution),
+            amount=exact_text(put_in),
             from_meter=exact_text(taken),
-            from_house=exact_text(borne),
+            from_house=exact_text(put_in - taken - overflow - diversion),
             meter_before=exact_text(jackpot.meter),
             meter_after=exact_text(jackpot.meter - taken),
             previous_position=jackpot.moved_at,
+            from_overflow=exact_text(overflow) if overflow else None,
+            from_diversion=exact_text(diversion) if diversion else None,
         ),
     )
 

@@ -304,6 +304,10 @@ def test_a_jackpot_opens_at_its_reset() -> None:
         "contribution": "0.70",
         "reset": 1_000_000,
         "enabled": True,
+        "retired": False,
+        "overflow_exact": "0",
+        "diversion_exact": "0",
+        "parameters_version": 1,
     }
     assert ledger.work.accounts == {("house:real", "USD"): -10_000_000_000}
     assert parameters_sha256(parameters_document("pot", "USD", "0.70", 1_000_000, 1)) == sha256
@@ -364,8 +368,5 @@ def test_share_out() -> None:
 
 
 def test_reverse() -> None:
-    """What the meter holds of it, and what it lacks."""
-    assert reverse(1_000, 400) == (400, 0)
-    assert reverse(400, 400) == (400, 0)
-    assert reverse(399, 400) == (399, 1)
-    assert reverse(0, 400) == (0, 400)
+    """A pool gives what went into it, and never more than it holds."""
+    assert [reverse(pool, 400) for pool in (1_000, 400, 399, 0)] == [400, 400, 399, 0]
