@@ -50,6 +50,10 @@ class NotReadyError(RuntimeError):
     """The database cannot be used as a ledger: one line that says what is wrong and what to do."""
 
 
+class UnguardedError(NotReadyError):
+    """What refuses to change recorded events is missing or weakened."""
+
+
 @dataclass(frozen=True, slots=True)
 class AppDsn:
     """How the application's and the auditor's roles connect. The strings hold passwords: print neither."""
@@ -257,7 +261,7 @@ def _require_refusing_triggers(connection: psycopg.Connection, schema: str) -> N
         [schema, f"{schema}.refuse_change()"],
     ).fetchall()
     if missing := sorted(REFUSING_TRIGGERS - {name for (name,) in rows}):
-        raise NotReadyError(f"trigger {missing[0]} is missing or weakened: recorded events could be changed")
+        raise UnguardedError(f"trigger {missing[0]} is missing or weakened: recorded events could be changed")
 
 
 def _require_few_rights(connection: psycopg.Connection, schema: str) -> None:
