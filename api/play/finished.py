@@ -99,7 +99,15 @@ def _jackpot_document(found: FoundRound) -> dict[str, Any] | None:
     if pinned is None:
         return None
     currency = found.round.opened.currency
-    return parameters_document(pinned.id, currency, pinned.contribution, pinned.reset, pinned.version)
+    return parameters_document(
+        pinned.id,
+        currency,
+        pinned.contribution,
+        pinned.reset,
+        pinned.version,
+        pinned.ceiling,
+        pinned.diversion,
+    )
 
 
 def evidence(found: FoundRound, stored: list[bytes], player: str | None) -> bytes:

@@ -73,13 +73,13 @@ def _check_money_back(
     if game.voided is not None:
         findings.skip("settlement_order", "settled", "jackpot")
         refunds.check(game, opened, rules, findings)
-        jackpot.check_meter(records, (), findings)
+        jackpot.check_meter(records, (), opened, findings)
         return
     findings.skip("refund_order")
     dues = jackpot.due(game, rules, shown)
     jackpot.check_order(game, dues, findings)
     awards = jackpot.check_awards(dues, opened, findings)
-    jackpot.check_meter(records, dues, findings)
+    jackpot.check_meter(records, dues, opened, findings)
     payouts.check(game, opened, rules, shown, awards, findings)
 
 
@@ -97,7 +97,7 @@ def _rules(opened: Data, document: Mapping[str, Any], findings: Findings) -> Hou
 
 
 def _check_jackpot_parameters(opened: Data, document: Mapping[str, Any] | None, findings: Findings) -> None:
-    """Check that contribution and reset in the round's first event are those its hash pins (G7)."""
+    """Check that the jackpot's parameters in the round's first event are those its hash pins (G7)."""
     pinned = opened.get("jackpot")
     if pinned is None:
         findings.skip("jackpot_parameters_hash", "jackpot_parameters")
@@ -108,6 +108,7 @@ def _check_jackpot_parameters(opened: Data, document: Mapping[str, Any] | None, 
         "jackpot_id": pinned["id"],
         "reset": pinned["reset"],
         "version": pinned["version"],
+        **{name: pinned[name] for name in ("ceiling", "diversion") if name in pinned},
     }
     encoded = canonical(parameters if document is None else document)
     findings.same("jackpot_parameters_hash", pinned["sha256"], None if encoded is None else sha256(encoded))

@@ -2,10 +2,10 @@
 
 That is asked of the legs of every event, and of the wallets' balances as far as they can be followed.
 
-Four accounts take part: the wallets, what is on game, the house, the jackpot. Where an event says the same
-thing twice (a meter before and after, and what left it; a seat's stakes when placed, and when settled), the
-legs are read from different places, so that they only sum to zero if both agree. Exact amounts, in 1/10 000
-of a minor unit.
+Six accounts take part: the wallets, what is on game, the house, and the jackpot's three pools. Where an event
+says the same thing twice (a meter before and after, and what left it; a seat's stakes when placed, and when
+settled), the legs are read from different places, so that they only sum to zero if both agree. Exact amounts,
+in 1/10 000 of a minor unit.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ _STAKE_FIELD: Final = {
 
 
 class Legs(NamedTuple):
-    """What one event did to the four accounts, in exact units."""
+    """What one event did to the six accounts, in exact units."""
 
     wallet: int = 0
     on_game: int = 0
     house: int = 0
     jackpot: int = 0
+    overflow: int = 0
+    diversion: int = 0
 
 
 def check(records: Sequence[Record], findings: Findings) -> None:
@@ -61,8 +63,11 @@ def _legs(record: Record, on_game: dict[int, int]) -> Legs:
     if field is not None:
         seat, stake = data["seat"], data[field]
         on_game[seat] = on_game.get(seat, 0) + stake
-        contribution = units(data["contribution"]) if "contribution" in data else 0
-        return Legs(-stake * UNIT, stake * UNIT, -contribution, contribution)
+        contribution, overflow, diversion = (
+            units(data.get(part, "0")) for part in ("contribution", "overflow", "diversion")
+        )
+        meter = contribution - overflow
+        return Legs(-stake * UNIT, stake * UNIT, -contribution - diversion, meter, overflow, diversion)
     if kind == "Settled":
         return _settled(data, on_game)
     if kind == "StakeRefunded":
@@ -72,12 +77,19 @@ def _legs(record: Record, on_game: dict[int, int]) -> Legs:
         wallet = data["amount"] if data["amount"] != staked else back
         return Legs(wallet * UNIT, -staked * UNIT)
     if kind == "JackpotHit":
-        house = units(data["from_house"]) + units(data.get("restart", "0"))
-        return Legs(data["award"] * UNIT, 0, -house, units(data["meter_after"]) - units(data["meter_before"]))
+        diversion = units(data.get("restart_from_diversion", "0"))
+        house = units(data["from_house"]) + units(data.get("restart", "0")) - diversion
+        return Legs(data["award"] * UNIT, 0, -house, *_pools(data, diversion))
     if kind == "ContributionReversed":
         borne = units(data["amount"]) - units(data["from_house"])
-        return Legs(0, 0, borne, units(data["meter_after"]) - units(data["meter_before"]))
+        return Legs(0, 0, borne, *_pools(data, units(data.get("from_diversion", "0"))))
     return Legs()
+
+
+def _pools(data: Data, diversion: int) -> tuple[int, int, int]:
+    """What an event that says the meter before and after it did to the pools; `diversion` left its own."""
+    meter = units(data["meter_after"]) - units(data["meter_before"])
+    return meter, -units(data.get("from_overflow", "0")), -diversion
 
 
 def _settled(data: Data, on_game: dict[int, int]) -> Legs:

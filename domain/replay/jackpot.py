@@ -1,7 +1,8 @@
 """Awards and the meter: who hit, in which order, what it paid, and what it did to the meter (reading 11).
 
 The meter before the round's first movement is not in the round; that figure is taken as recorded, and
-everything after it is derived. Exact amounts are in 1/10 000 of a minor unit.
+everything after it is derived. What the two other pools hold is in no round: of what comes out of them with a
+restart, only its bounds can be checked. Exact amounts are in 1/10 000 of a minor unit.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from domain.replay.exact import UNIT, in_text, units
-from domain.replay.fields import Data
+from domain.replay.fields import BALANCE_MAX, Data
 from domain.replay.house import Award, House
 from domain.replay.report import PROBLEMS_MAX, Findings
 from domain.replay.showdown import Showdown
@@ -19,6 +20,7 @@ from domain.replay.state import Game, Seat
 from domain.replay.stream import Record
 
 _WHOLE_METER: Final = 100
+_FUNDING: Final = ("from_meter", "from_house", "restart", "restart_from_diversion", "from_overflow")
 
 
 class Due(NamedTuple):
@@ -102,7 +104,6 @@ def check_awards(dues: Sequence[Due], opened: Data, findings: Findings) -> dict[
         hit = one.seat.hit.data
         before = units(hit["meter_before"])
         pot = before if pot is None and one.whole_meter else pot
-        restart = jackpot["reset"] * UNIT if one is (winners[-1] if winners else None) else None
         award = _amount(one, before, pot or 0, len(winners))
         awards[one.seat.number] = award
         from_meter = 0 if one.award.house_pays else min(before, award * UNIT)
@@ -111,11 +112,31 @@ def check_awards(dues: Sequence[Due], opened: Data, findings: Findings) -> dict[
             {"jackpot_id": jackpot["id"], "category": one.category, "award": award},
             {field: hit[field] for field in ("jackpot_id", "category", "award")},
         )
-        findings.same(f"{name}.funding", _funding(award, from_meter, restart), _recorded_funding(hit))
-        findings.same(
-            f"{name}.meter_after", in_text(before - from_meter + (restart or 0)), hit["meter_after"]
-        )
+        funding = {"from_meter": in_text(from_meter), "from_house": in_text(award * UNIT - from_meter)}
+        after = before - from_meter
+        if one is (winners[-1] if winners else None):
+            restart, released = _restart(jackpot, after, hit)
+            funding |= restart
+            after += jackpot["reset"] * UNIT + released
+        findings.same(f"{name}.funding", funding, {part: hit[part] for part in _FUNDING if part in hit})
+        findings.same(f"{name}.meter_after", in_text(after), hit["meter_after"])
     return awards
+
+
+def _restart(jackpot: Data, remainder: int, hit: Data) -> tuple[dict[str, str], int]:
+    """How a won meter's restart is funded, and what comes out of the overflow with it.
+
+    The diversion pool pays all of the reset at most; the overflow fills the meter to its ceiling at most.
+    """
+    reset = jackpot["reset"] * UNIT
+    most = jackpot.get("ceiling", BALANCE_MAX) * UNIT
+    diverted = min(reset, units(hit.get("restart_from_diversion", "0")))
+    released = min(max(0, most - remainder - reset), units(hit.get("from_overflow", "0")))
+    parts = {"restart_from_diversion": diverted, "from_overflow": released}
+    return {
+        "restart": in_text(reset),
+        **{part: in_text(amount) for part, amount in parts.items() if amount},
+    }, released
 
 
 def _amount(one: Due, before: int, pot: int, winners: int) -> int:
@@ -130,21 +151,13 @@ def _amount(one: Due, before: int, pot: int, winners: int) -> int:
     return before * one.award.percent // (100 * UNIT)
 
 
-def _funding(award: int, from_meter: int, restart: int | None) -> dict[str, str]:
-    funding = {"from_meter": in_text(from_meter), "from_house": in_text(award * UNIT - from_meter)}
-    return funding if restart is None else {**funding, "restart": in_text(restart)}
-
-
-def _recorded_funding(hit: Data) -> dict[str, Any]:
-    return {field: hit[field] for field in ("from_meter", "from_house", "restart") if field in hit}
-
-
-def check_meter(records: Sequence[Record], dues: Sequence[Due], findings: Findings) -> None:
+def check_meter(records: Sequence[Record], dues: Sequence[Due], opened: Data, findings: Findings) -> None:
     """Check the chain of this jackpot's movements as far as it runs through this round.
 
-    That is: its links, the meter before and after, and the count of hits.
+    That is: its links, the meter before and after, its ceiling, and the count of hits.
     """
-    problems = list(_broken_links(records))
+    ceiling = opened.get("jackpot", {}).get("ceiling")
+    problems = [*_broken_links(records, ceiling), *_not_full(records)]
     together = [one.seat.hit for one in dues if one.whole_meter and one.seat.hit is not None]
     problems += [
         hit.problem("not right behind the share before it")
@@ -154,7 +167,30 @@ def check_meter(records: Sequence[Record], dues: Sequence[Due], findings: Findin
     findings.none_of("meter_chain", problems)
 
 
-def _broken_links(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
+def _not_full(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
+    """Contributions that a meter took although the one before had filled it to its ceiling.
+
+    Only where nothing outside the round's stream can lie between the two.
+    """
+    bets = [one for one in records if one.type == "SideBetPlaced" and "contribution" in one.data]
+    for before, bet in pairwise(bets):
+        adjacent = bet.position - before.position == bet.version - before.version
+        took_some = bet.data.get("overflow") != bet.data["contribution"]
+        if adjacent and "overflow" in before.data and took_some:
+            yield bet.problem("the meter stands at its ceiling")
+
+
+def _beyond(placed: Data, ceiling: int | None, meter: int) -> bool:
+    """Whether a meter cannot be what a side bet left: it fills up to the ceiling, and only then overflows."""
+    if ceiling is None:
+        return False
+    overflow = placed.get("overflow")
+    if overflow is None:
+        return meter > ceiling * UNIT
+    return meter < ceiling * UNIT if overflow == placed["contribution"] else meter != ceiling * UNIT
+
+
+def _broken_links(records: Sequence[Record], ceiling: int | None) -> Iterator[dict[str, Any]]:
     """Movements whose link or meter contradicts an earlier movement of the round.
 
     A link leads to the last movement in this round, or to a later one of another round; then the meter is
@@ -172,6 +208,10 @@ def _broken_links(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
             if last is not None and link == last.position:
                 if record.data["meter_before"] != last.data.get("meter_after", record.data["meter_before"]):
                     yield record.problem("meter_before is not what the movement before left")
+                elif last.type == "SideBetPlaced" and _beyond(
+                    last.data, ceiling, units(record.data["meter_before"])
+                ):
+                    yield record.problem("meter_before is not what the ceiling allows")
             elif not earliest <= link < record.position or link in own:
                 yield record.problem("previous_position is no movement of the meter")
             last = record

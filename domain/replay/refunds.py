@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from domain.replay.exact import in_text, units
 from domain.replay.fields import Data
 from domain.replay.house import House
 from domain.replay.report import PROBLEMS_MAX, Findings
 from domain.replay.state import Game, Seat
+
+_FIGURES: Final = (
+    "jackpot_id",
+    "amount",
+    "from_meter",
+    "from_house",
+    "meter_after",
+    "from_overflow",
+    "from_diversion",
+)
 
 
 def check(game: Game, opened: Data, house: House, findings: Findings) -> None:
@@ -46,20 +57,33 @@ def _check_refund(seat: Seat, side_bets: Sequence[str], findings: Findings) -> N
 
 
 def _check_reversal(seat: Seat, opened: Data, findings: Findings) -> None:
-    """Check one reversal: never below zero, what the meter lacks the house bears."""
+    """Check one reversal: no pool below zero, what one lacks the house bears.
+
+    What the meter held is in the event. The two other pools gave what went into them, or less where they
+    held less: then nothing was left.
+    """
     name, jackpot = f"reversed.seat_{seat.number}", opened.get("jackpot")
     if seat.reversal is None or jackpot is None:
         findings.holds(name, ok=False)
         return
     reversal = seat.reversal.data
-    contribution = seat.side_bets["jackpot"]["amount"] * units(jackpot["contribution"])
+    placed = seat.side_bets["jackpot"]
+    put_in = placed["amount"] * (units(jackpot["contribution"]) + units(jackpot.get("diversion", "0")))
+    overflow = units(placed.get("overflow", "0"))
     before = units(reversal["meter_before"])
-    taken = min(before, contribution)
+    taken = min(before, placed["amount"] * units(jackpot["contribution"]) - overflow)
+    others = {
+        "from_overflow": min(overflow, units(reversal.get("from_overflow", "0"))),
+        "from_diversion": min(
+            units(placed.get("diversion", "0")), units(reversal.get("from_diversion", "0"))
+        ),
+    }
     expected = {
         "jackpot_id": jackpot["id"],
-        "amount": in_text(contribution),
+        "amount": in_text(put_in),
         "from_meter": in_text(taken),
-        "from_house": in_text(contribution - taken),
+        "from_house": in_text(put_in - taken - sum(others.values())),
         "meter_after": in_text(before - taken),
+        **{field: in_text(amount) for field, amount in others.items() if amount},
     }
-    findings.same(name, expected, {field: reversal[field] for field in expected})
+    findings.same(name, expected, {field: reversal[field] for field in _FIGURES if field in reversal})

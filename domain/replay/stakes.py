@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from domain.replay.exact import in_text, units
 from domain.replay.fields import Data
 from domain.replay.house import House, SideBet
 from domain.replay.report import Findings
 from domain.replay.state import Game, Seat
+
+_PUT_IN: Final = ("contribution", "jackpot_id", "overflow", "diversion")
 
 
 def check(game: Game, opened: Data, house: House, findings: Findings) -> None:
@@ -80,7 +82,11 @@ def _stake_limits(side_bet: SideBet, parameters: Data) -> tuple[int, int]:
 
 
 def _unfit_contributions(seats: list[Seat], opened: Data) -> Iterator[dict[str, Any]]:
-    """A jackpot side bet adds exactly stake times share to the round's meter; other side bets add nothing."""
+    """A jackpot side bet puts exactly stake times share into the round's jackpot, other side bets nothing.
+
+    How much of it the meter could not take depends on the meter, which is not in the round: some of it, all
+    of it or nothing, and nothing where there is no ceiling.
+    """
     jackpot = opened.get("jackpot")
     for seat in seats:
         for kind, placed in seat.side_bets.items():
@@ -88,7 +94,12 @@ def _unfit_contributions(seats: list[Seat], opened: Data) -> Iterator[dict[str, 
             if kind == "jackpot" and jackpot is not None:
                 contribution = placed["amount"] * units(jackpot["contribution"])
                 due = {"contribution": in_text(contribution), "jackpot_id": jackpot["id"]}
-            said = {field: placed[field] for field in ("contribution", "jackpot_id") if field in placed}
+                if "diversion" in jackpot:
+                    due["diversion"] = in_text(placed["amount"] * units(jackpot["diversion"]))
+                above = units(placed.get("overflow", "0"))
+                if "ceiling" in jackpot and 0 < above <= contribution:
+                    due["overflow"] = in_text(above)
+            said = {field: placed[field] for field in _PUT_IN if field in placed}
             if said != due:
                 yield _wrong(seat.number, due, said)
 
