@@ -14,7 +14,8 @@ from api.tokens import Token, Tokens
 BEARER: Final = HTTPBearer(
     bearerFormat="JWT",
     scheme_name="token",
-    description="`scripts/token --scope 'play cashier'` makes one. Any one of a route's scopes is enough.",
+    description="`scripts/token --scope 'play cashier'` makes one. Any one of a route's scopes is enough. "
+    "Approving takes a registered person's own: `scripts/token --person anna --key FILE --scope admin`.",
     auto_error=False,
 )
 
@@ -24,6 +25,10 @@ ADMIN: Final = frozenset(("admin",))
 SEE_ROUNDS: Final = frozenset(("play", "reports", "audit", "disputes"))
 SEE_PLAYERS: Final = frozenset(("play", "cashier", "reports", "audit", "disputes"))
 SEE_TABLES: Final = frozenset(("play", "cashier", "admin", "reports", "audit", "disputes"))
+APPROVE: Final = frozenset(("admin", "disputes:approve"))
+"""What an action may ask of whoever approves it; which of them is the action's."""
+SEE_APPROVALS: Final = frozenset(("admin", "disputes", "disputes:approve", "reports", "audit"))
+SEE_PEOPLE: Final = frozenset(("admin", "audit"))
 JOIN: Final = frozenset(("play", "admin"))
 
 
@@ -46,7 +51,8 @@ def reader(needed: frozenset[str]) -> Callable[[Request], Awaitable[Token]]:
 
     async def verified(request: Request) -> Token:
         authorization = request.headers.get("authorization")
-        token = tokens_of(request).verify(None if authorization is None else authorization.encode("latin-1"))
+        given = None if authorization is None else authorization.encode("latin-1")
+        token = await tokens_of(request).verify(given)
         token.require(needed)
         return token
 

@@ -12,6 +12,7 @@ from typing import Final
 import structlog
 
 from api.notes import Notes
+from api.people.known import KnownPeople
 from api.settings import ServiceSettings
 from api.tokens import Tokens
 from infrastructure import bootstrap
@@ -83,7 +84,7 @@ def compose(
     reading = Reading(settings.dsn, schema)
     return Service(
         settings=settings,
-        tokens=Tokens(keys.token),
+        tokens=Tokens(keys.token, KnownPeople(reading.changed_people)),
         notes=Notes(keys.token, reading),
         reading=reading,
         writer=writer,

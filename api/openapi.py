@@ -18,6 +18,7 @@ _OF_EVERY_WRITE: Final = (
     "body_too_large",
     "validation_failed",
     "idempotency_key_reused",
+    "personal_subject_required",  # of a person who is revoked while the request is on its way
 )
 
 _KEY: Final = {

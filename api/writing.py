@@ -23,7 +23,7 @@ from api import json_body, problems
 from api.idempotency import key_of
 from api.problems import Problem
 from api.shapes import ID_PATTERN
-from domain.commands import Command, VoidRound
+from domain.commands import Approve, Command, Propose, Refuse, RegisterPerson, RevokePerson, VoidRound
 from infrastructure.ledger.submission import (
     ACCEPTED,
     CommandFailed,
@@ -46,6 +46,8 @@ NOT_FOUND: Final = {
     "table_id": "table_not_found",
     "jackpot_id": "jackpot_not_found",
     "ruleset_id": "ruleset_not_found",
+    "approval_id": "approval_not_found",
+    "person_id": "person_not_found",
 }
 """What a path parameter that can be nobody's id answers."""
 
@@ -58,7 +60,7 @@ Header = tuple[bytes, bytes]
 class WithNote(NamedTuple):
     """A command with free text, which is kept outside the log; the command is to carry its salted hash."""
 
-    command: VoidRound
+    command: VoidRound | Propose | Approve | Refuse | RegisterPerson | RevokePerson
     note: str
 
 
@@ -110,7 +112,7 @@ class _Write:
                 keys.append(value)
             elif name == b"traceparent":
                 trace_parent = value
-        token = service.tokens.verify(authorization)
+        token = await service.tokens.verify(authorization)
         token.require(self._scopes)
         id_ = command_id(token.client_id, key_of(keys))
         value = json_body.parse(await json_body.read_body(receive))
@@ -122,7 +124,10 @@ class _Write:
             note = service.notes.of(id_, command.note)
             command = replace(command.command, note_sha256=note.sha256)
         asked = fingerprint(scope["method"], scope["path"], json_body.canonical(value))
-        result = await submit(service, Submission(id_, asked, command, token.actor, _trace(trace_parent)))
+        submission = Submission(
+            id_, asked, command, token.actor, _trace(trace_parent), token.person, token.scopes
+        )
+        result = await submit(service, submission)
         if note is not None and result.outcome == ACCEPTED:
             await service.notes.keep(note)
         return self._told(result)

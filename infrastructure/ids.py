@@ -32,6 +32,11 @@ def round_id(now_us: int) -> str:
     return _text(microseconds << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS), _ROUND_ID_CHARACTERS)
 
 
+def approval_id(now_us: int) -> str:
+    """Return a new proposal's id, of the form of a round's: they sort by time."""
+    return round_id(now_us)
+
+
 def pseudonym() -> str:
     """Return a new player's pseudonym: ``p`` and 60 random bits in 12 characters.
 

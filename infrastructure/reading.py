@@ -19,11 +19,12 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from domain.events import LedgerStarted
 from domain.jackpots import Jackpot
+from domain.registers import Approval, Person
 from domain.round import Round, evolve
 from domain.rules import Rules, compile_rules
 from domain.rulesets.schema import RuleSet
 from domain.work import PublishedRuleset, Table, Wallet
-from infrastructure.ledger import bookkeeping
+from infrastructure.ledger import bookkeeping, registers
 from infrastructure.ledger.reading import PostgresReader
 from infrastructure.ledger.recorder import LedgerApplication
 from infrastructure.ledger.store import JackpotRow, RulesetRow, TableRow, WalletRow
@@ -58,6 +59,14 @@ _QUERIES: Final = {
     "player_rounds": """SELECT round_id, data FROM {schema}.player_rounds
         JOIN {schema}.events ON stream = 'round-' || round_id AND events.version = 1
         WHERE player = %s AND round_id < %s ORDER BY round_id DESC LIMIT %s""",
+    "people": """SELECT position, state FROM {schema}.registers
+        WHERE name > 'person-' AND name < 'person.' AND position > %s""",
+    "approval": "SELECT state FROM {schema}.registers WHERE name = 'approval-' || %s",
+    "approvals": """SELECT state FROM {schema}.registers
+        WHERE name > 'approval-' AND name < 'approval-' || %s ORDER BY name DESC LIMIT %s""",
+    "open_approvals": """SELECT state FROM {schema}.registers
+        WHERE active AND name > 'approval-' AND name < 'approval-' || %s ORDER BY name DESC LIMIT %s""",
+    "note": "SELECT note FROM {schema}.notes WHERE sha256 = %s",
     "keep_note": "INSERT INTO {schema}.notes (sha256, salt, note) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
 }
 _EVENTS_MAX: Final = 1_000_000
@@ -245,7 +254,28 @@ class Reading:
             found = self._rules[key] = rules, published
         return found
 
+    # ── Who approves what ───────────────────────────────────────────────────────────────────────────────────
+    async def changed_people(self, after: int) -> list[tuple[int, Person]]:
+        """The people who were registered or revoked after a position, with the position of that."""
+        rows = await self._rows("people", after)
+        return [(position, registers.person_from(state)) for position, state in rows]
+
+    async def approval(self, approval_id: str) -> Approval | None:
+        """Something that was proposed, and what became of it."""
+        rows = await self._rows("approval", approval_id)
+        return registers.approval_from(rows[0][0]) if rows else None
+
+    async def approvals(self, before: str, limit: int, *, only_open: bool) -> list[Approval]:
+        """Proposals, the newest first, those before `before`; all, or those that nobody has decided."""
+        rows = await self._rows("open_approvals" if only_open else "approvals", before, limit)
+        return [registers.approval_from(state) for (state,) in rows]
+
     # ── Beside the ledger ───────────────────────────────────────────────────────────────────────────────────
+    async def note(self, sha256: str) -> str | None:
+        """The text of which the ledger holds the salted hash; None where it was erased."""
+        rows = await self._rows("note", sha256)
+        return str(rows[0][0]) if rows else None
+
     async def keep_note(self, sha256: str, salt: bytes, note: str) -> None:
         """Keep the text of which the ledger holds the salted hash; one that is kept already stays."""
         await self._execute("keep_note", (sha256, salt, note))

@@ -1,0 +1,1 @@
+"""What takes two people: proposed by one, approved or refused by another."""
