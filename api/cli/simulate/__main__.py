@@ -13,6 +13,7 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,8 @@ import uvloop
 
 from api.cli.serve import complain, stop_on_signals
 from api.cli.simulate import venue as venues
+from api.cli.simulate.bulk.fill import fill
+from api.cli.simulate.bulk.tally import lines
 from api.cli.simulate.channel import RefusedError
 from api.cli.simulate.play import UnexpectedError, furnish, play
 from api.cli.simulate.summary import Summary, trial_balance
@@ -29,11 +32,15 @@ from api.cli.supervisor import ServiceError
 from domain.rulesets import SHIPPED
 from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
 from infrastructure.keys import KeysError
+from infrastructure.ledger.bulk import BulkRefusedError
 from infrastructure.ledger.submission import CommandFailed, Overloaded
 from infrastructure.postgres import LauncherError
 
-ROUNDS_MAX: Final = 10_000_000
+ROUNDS_MAX: Final = 100_000_000
 PLAYERS_MAX: Final = 7_000
+PLAYERS: Final = 112
+BULK_PLAYERS: Final = 4_000
+BULK_PLAYERS_MAX: Final = 50_000
 PROGRESS_SECONDS: Final = 0.5
 LOGGED_PROGRESS_SECONDS: Final = 10.0
 SEED_BITS: Final = 32
@@ -48,6 +55,7 @@ class Options:
     seed: int
     players: int
     over_http: bool
+    bulk: bool
     data_dir: Path | None
 
 
@@ -60,13 +68,17 @@ def main(arguments: list[str] | None = None) -> int:
         kept = options.data_dir
         place = venues.throwaway() if kept is None else venues.kept(kept, database_url)
         with place as venue:
+            if options.bulk:
+                return fill_in_bulk(venue, options)
             began = time.monotonic()
             summary = uvloop.run(simulate(venue, options))
-            return conclude(venue, summary, time.monotonic() - began)
+            return conclude(venue, summary.lines(time.monotonic() - began))
     except KeyboardInterrupt:
         return complain("stopped before the end")
     except (LauncherError, ServiceError, NotReadyError, KeysError, OSError, psycopg.Error) as problem:
         return complain(str(problem).strip().partition("\n")[0])
+    except BulkRefusedError as problem:
+        return complain(f"{problem}; what is there is valid")
     except (RefusedError, UnexpectedError, Overloaded, CommandFailed) as problem:
         return complain(f"seed {options.seed}: the ledger does not answer as it should: {problem!r}")
 
@@ -83,20 +95,27 @@ def parse(arguments: list[str] | None) -> Options:
     parser.add_argument(
         "--seed", type=int, help="plays the same stakes and plans again; the cards are new each time (random)"
     )
-    parser.add_argument("--players", type=int, default=112, help="how many guests (%(default)s)")
-    parser.add_argument("--over-http", action="store_true", help="play over HTTP, on a service of its own")
+    parser.add_argument("--players", type=int, help=f"how many guests ({PLAYERS}; --bulk: {BULK_PLAYERS})")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--over-http", action="store_true", help="play over HTTP, on a service of its own")
+    ways.add_argument(
+        "--bulk", action="store_true", help="fill the ledger fast: no command can be sent again afterwards"
+    )
     parser.add_argument("--data-dir", type=Path, help="the ledger to play on (none: one that is removed)")
     chosen = parser.parse_args(arguments)
     if not 1 <= chosen.rounds <= ROUNDS_MAX:
         parser.error(f"--rounds must be between 1 and {ROUNDS_MAX}")
-    if not 1 <= chosen.players <= PLAYERS_MAX:
-        parser.error(f"--players must be between 1 and {PLAYERS_MAX}")
+    most = BULK_PLAYERS_MAX if chosen.bulk else PLAYERS_MAX
+    players = chosen.players if chosen.players is not None else BULK_PLAYERS if chosen.bulk else PLAYERS
+    if not 1 <= players <= most:
+        parser.error(f"--players must be between 1 and {most}")
     return Options(
         chosen.rounds,
         tuple(chosen.ruleset or SHIPPED),
         secrets.randbits(SEED_BITS) if chosen.seed is None else chosen.seed,
-        chosen.players,
+        players,
         chosen.over_http,
+        chosen.bulk,
         chosen.data_dir,
     )
 
@@ -119,6 +138,20 @@ async def simulate(venue: venues.Venue, options: Options) -> Summary:
         )
 
 
+def fill_in_bulk(venue: venues.Venue, options: Options) -> int:
+    """Fill the ledger, tell what with, and return 1 where its books do not balance."""
+    print(f"simulation in bulk, seed {options.seed}", file=sys.stderr, flush=True)
+    filled = fill(
+        venue,
+        options.rulesets,
+        options.rounds,
+        seed=options.seed,
+        players=options.players,
+        progress=Progress(options.rounds),
+    )
+    return conclude(venue, lines(filled.tally, filled.seconds, filled.begin_us, filled.end_us))
+
+
 class Progress:
     """How far it has come, on standard error: one line that changes, or now and then one for a log."""
 
@@ -138,9 +171,9 @@ class Progress:
         print(f"{start}{done} of {self._rounds} rounds", end=end, file=sys.stderr, flush=True)
 
 
-def conclude(venue: venues.Venue, summary: Summary, seconds: float) -> int:
+def conclude(venue: venues.Venue, summary: Iterable[str]) -> int:
     """Print the summary and the trial balance; return 1 where that is not zero."""
-    for line in summary.lines(seconds):
+    for line in summary:
         print(line)
     trials = trial_balance(venue.dsn, DEFAULT_SCHEMA)
     for trial in trials:

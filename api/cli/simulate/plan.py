@@ -31,11 +31,16 @@ WHIM: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """A house and the simulation's table there."""
+    """A house and the simulation's tables there; at `timed_table_id` a decision has its time."""
 
     ruleset: RuleSet
     table_id: str
     currency: str
+
+    @property
+    def timed_table_id(self) -> str:
+        """The table where who does not decide in time has decided."""
+        return f"{self.table_id}-timed"
 
     @property
     def side_bets(self) -> dict[str, int | None]:

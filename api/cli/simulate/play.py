@@ -9,27 +9,16 @@ from dataclasses import replace
 from typing import Any, Final
 
 from api.cli.simulate.channel import Channel, RefusedError
-from api.cli.simulate.plan import (
-    BONUS_STAKE,
-    MAX_ANTE,
-    MIN_ANTE,
-    PARTY,
-    RAISE_WIN_CAP,
-    House,
-    Plan,
-    decides,
-    plan,
-)
+from api.cli.simulate.furniture import furniture
+from api.cli.simulate.plan import MAX_ANTE, MIN_ANTE, PARTY, House, Plan, decides, plan
 from api.cli.simulate.summary import Summary
 from domain import commands as c
 from domain.money import AMOUNT_MAX
-from domain.rulesets.schema import RuleSet
-from infrastructure import bootstrap, ids
+from infrastructure import ids
 from infrastructure.clock import system_clock
 
-RESET: Final = 20_000
-"""Low, in minor units: the house has to top up some awards."""
-CONTRIBUTIONS: Final = ("0.70", "0.7075", "0.6667")
+DECISION_SECONDS: Final = 1
+"""Where a decision has its time: as short as can be, for somebody waits until it has run out."""
 VISIT: Final = 1_000_000
 """What a guest brings at least each time, minor units."""
 EXPECTED: Final = {
@@ -47,34 +36,11 @@ class UnexpectedError(Exception):
 
 
 async def furnish(channel: Channel, run: str, rulesets: Sequence[str]) -> list[House]:
-    """Open a table in each house, with a jackpot where it has one. Raises RefusedError."""
+    """Open the tables of each house, and its jackpot where it has one. Raises RefusedError."""
     houses = []
-    for number, document in enumerate(bootstrap.shipped_documents()):
-        ruleset = RuleSet.from_document(document)
-        if ruleset.id not in rulesets:
-            continue
-        house = House(ruleset, f"{run}-{ruleset.id}", ruleset.currencies[0])
-        own: dict[str, Any] = {}
-        if ruleset.side_bet("jackpot") is not None:
-            own["jackpot_id"] = house.table_id
-            share = CONTRIBUTIONS[number % len(CONTRIBUTIONS)]
-            await channel.ask(c.OpenJackpot(house.table_id, house.currency, RESET, share, "test"))
-        if ruleset.side_bet("bonus") is not None:
-            own["bonus_stake"] = BONUS_STAKE
-        if ruleset.raise_cap is not None and ruleset.raise_cap.amount is None:
-            own["raise_win_cap"] = RAISE_WIN_CAP
-        limits = (MIN_ANTE, MAX_ANTE)
-        table = c.OpenTable(
-            house.table_id,
-            ruleset.id,
-            house.currency,
-            *limits,
-            "rng",
-            parallel_rounds=True,
-            account_class="test",
-            **own,
-        )
-        await channel.ask(table)
+    for house, commands in furniture(run, rulesets, decision_seconds=DECISION_SECONDS):
+        for command in commands:
+            await channel.ask(command)
         houses.append(house)
     return houses
 

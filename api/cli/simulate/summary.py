@@ -44,17 +44,18 @@ class Summary:
         """Tell it to a person."""
         rounds = len(self.round_ids)
         yield f"rounds      {rounds} in {seconds:.1f} s, {rounds / seconds:.0f} a second"
-        yield f"houses      {_counts(self.houses)}"
-        yield f"results     {_counts(self.results)}"
+        yield f"houses      {counts(self.houses)}"
+        yield f"results     {counts(self.results)}"
         yield f"awards      {self.awards} of jackpots"
-        yield f"refused     {_counts(self.refusals) or 'nothing'}"
+        yield f"refused     {counts(self.refusals) or 'nothing'}"
         for currency in sorted(self.wagered):
             wagered, returned = self.wagered[currency], self.returned[currency]
             share = f"{returned / wagered:.1%}" if wagered else "-"
             yield f"{currency}         wagered {wagered}, returned {returned} ({share}), minor units"
 
 
-def _counts(counter: Counter[str]) -> str:
+def counts(counter: Counter[str]) -> str:
+    """Tell counts in the order of their names."""
     return ", ".join(f"{name} {count}" for name, count in sorted(counter.items()))
 
 

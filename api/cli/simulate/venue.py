@@ -17,7 +17,7 @@ from api.cli.simulate.channel import CLIENT, Channel, InProcess, OverHttp
 from api.tokens import mint
 from domain import commands as c
 from infrastructure import bootstrap
-from infrastructure.clock import system_clock
+from infrastructure.clock import Clock, system_clock
 from infrastructure.keys import Keys, load_passwords
 from infrastructure.ledger.postgres import PostgresStore
 from infrastructure.ledger.submission import own_submission
@@ -74,9 +74,9 @@ def _embedded(directory: data_directory.DataDirectory) -> Iterator[Venue]:
 
 
 @contextlib.asynccontextmanager
-async def in_process(venue: Venue, run: str) -> AsyncIterator[Channel]:
+async def in_process(venue: Venue, run: str, *, clock: Clock = system_clock) -> AsyncIterator[Channel]:
     """Yield a channel to a writer in this process, on a ledger that has begun and knows the houses."""
-    writer = Writer(PostgresStore(venue.dsn), Seals(venue.keys().deck), system_clock, BUILD)
+    writer = Writer(PostgresStore(venue.dsn), Seals(venue.keys().deck), clock, BUILD)
     writer.start()
     try:
         await writer.submit(own_submission(c.StartLedger(demo=True), "start"))
