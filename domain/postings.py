@@ -192,3 +192,6 @@ _LEGS: Final[dict[type, Callable[..., tuple[Leg, ...]]]] = {
     ev.JackpotTransferred: _jackpot_transferred,
     ev.JackpotAdjusted: _jackpot_adjusted,
 }
+
+MOVERS: Final = frozenset(_LEGS)
+"""The types of event that can move money: all others have no legs."""
