@@ -1,11 +1,28 @@
-"""The projections of this software, in one place: the engine runs these, and `bootstrap` makes their tables."""
+"""The projections of this software, in one place: the engine runs these, `bootstrap` makes their tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final
 
+from infrastructure.projections.jackpot_days import JackpotDays
 from infrastructure.projections.kinds import Projection
+from infrastructure.projections.performance import Performance
+from infrastructure.projections.player_rounds import PlayerRounds
+from infrastructure.projections.postings import Postings
+from infrastructure.projections.round_records import RoundRecords
+from infrastructure.projections.sessions import Sessions
+from infrastructure.projections.significant_events import SignificantEvents
+from infrastructure.projections.trial_balance import TrialBalance
 
-PROJECTIONS: Final[tuple[Callable[[], Projection], ...]] = ()
+PROJECTIONS: Final[tuple[Callable[[], Projection], ...]] = (
+    PlayerRounds,
+    Postings,
+    RoundRecords,
+    Sessions,
+    Performance,
+    JackpotDays,
+    TrialBalance,
+    SignificantEvents,
+)
 """A class each; an instance is made for the live tables and one more while they are rebuilt."""

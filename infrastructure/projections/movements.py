@@ -10,11 +10,13 @@ import copy
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from domain.events import EVENT_CLASSES
 from domain.money import EXACT, parse_exact
-from domain.postings import CASHIER, HOUSE, JACKPOT, ON_GAME, WALLET, Leg, Unbalanced, legs
+from domain.postings import CASHIER, HOUSE, JACKPOT, MOVERS, ON_GAME, WALLET, Leg, Unbalanced, legs
 from infrastructure.ledger.json_values import from_json
 from infrastructure.projections.kinds import Happened, Poison
+
+MONEY: Final = frozenset(cls.__name__ for cls in MOVERS)
+"""The names of the types of event that can move money."""
 
 
 class Movement(NamedTuple):
@@ -30,16 +32,12 @@ class Movement(NamedTuple):
     others: tuple[Leg, ...]
 
 
-_CLASSES: Final = {cls.__name__: cls for cls in EVENT_CLASSES}
-_STILL: Final = frozenset(
-    "RoundOpened BettingClosed Dealt Folded DealerQualified RoundClosed RoundVoided".split()
-)
-"""Types of round events that move no money. What is neither here nor in `_FAST` the domain is asked about."""
+_CLASSES: Final = {cls.__name__: cls for cls in MOVERS}
 
 
 def movement(happened: Happened) -> Movement | None:
     """What an event's money does; None where it moves none. Raises Poison where its legs are not zero."""
-    if happened.type in _STILL:
+    if happened.type not in MONEY:
         return None
     fast = _FAST.get(happened.type)
     found = None if fast is None else fast(happened.data)
@@ -47,11 +45,8 @@ def movement(happened: Happened) -> Movement | None:
 
 
 def _by_the_domain(happened: Happened) -> Movement | None:
-    cls = _CLASSES.get(happened.type)
-    if cls is None:
-        raise Poison(happened.position, f"events of type {happened.type} are unknown to this software")
     try:
-        posted = legs(from_json(cls, copy.deepcopy(happened.data)))
+        posted = legs(from_json(_CLASSES[happened.type], copy.deepcopy(happened.data)))
     except (Unbalanced, TypeError, ValueError) as error:
         raise Poison(
             happened.position, f"the money of this {happened.type} makes no sense: {error}"

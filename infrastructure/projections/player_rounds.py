@@ -7,10 +7,14 @@ events again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import psycopg
 from psycopg import sql
+
+from infrastructure.projections.kinds import Column, Happened, Out, Shelf, Table
+from infrastructure.projections.round_facts import RoundFacts
 
 BATCH_POSITIONS: Final = 5_000
 """How many positions one transaction goes over."""
@@ -47,3 +51,33 @@ def project(connection: psycopg.Connection, schema: str, positions_max: int = BA
             connection.execute(sql.SQL(_PROJECT).format(name), [done, until])
             connection.execute(sql.SQL(_ADVANCE).format(name), [until])
     return bool(until < head)
+
+
+PLAYER_ROUNDS: Final = Table(
+    "player_rounds", (Column("player", "text"), Column("round_id", "text")), ("player", "round_id"), "insert"
+)
+
+
+class PlayerRounds:
+    """The projection: which rounds a player has staked on, open ones included."""
+
+    name = "player_rounds"
+    version = 1
+    tables = (PLAYER_ROUNDS,)
+    types: frozenset[str] | None = frozenset(("AntePlaced",))
+    rounds = True
+
+    def restore(self, shelf: Shelf, position: int) -> None:
+        """Nothing is remembered."""
+
+    def begin(self, batch: Sequence[Happened], shelf: Shelf) -> None:
+        """Nothing is to be read."""
+
+    def event(self, happened: Happened, facts: RoundFacts, out: Out) -> None:
+        """Put the round at the first of the player's antes in it."""
+        player = happened.data["player"]
+        if len(facts.seats_of[player]) == 1:
+            out.put("player_rounds", (player, facts.round_id))
+
+    def finish(self, last: Happened, out: Out) -> None:
+        """Nothing is left over."""

@@ -27,7 +27,7 @@ KINDS: Final = (
     "JackpotHit",
     "StakeRefunded",
 )
-"""The types of event that move a player's money. A row's `kind` is the place in this list, from 0, for good."""
+"""Types of event that move a player's money. A row's `kind` is the place in this list, from 0: for good."""
 
 POSTINGS: Final = Table(
     "postings",
@@ -50,10 +50,10 @@ POSTINGS: Final = Table(
     key=("player", "position"),
     mode="insert",
 )
-"""`wallet` and `on_game` are what the event added, `balance` and `on_game_after` what there was then, in minor
-units; `house`, `jackpot` (all pools of all jackpots) and `cashier` its other legs in 1/10000 of them, so that
-10000 × (wallet + on_game) + house + jackpot + cashier = 0. `reference` is the round's id, or the cashier's
-transaction id; `seat` is null outside rounds; `actor` sent the command."""
+"""`wallet` and `on_game` are what the event added, `balance` and `on_game_after` what there was then, in
+minor units. `house`, `jackpot` (all pools of all jackpots) and `cashier` are its other legs in 1/10000 of them: all
+together are zero. `reference` is the round's id, or the cashier's transaction id; `seat` is null outside
+rounds; `actor` sent the command."""
 
 PLAYERS_MAX: Final = 50_000
 """How many players' balances are kept between batches."""
@@ -112,7 +112,7 @@ class Postings:
         if data["balance_after"] != balance or balance < 0 or playing < 0:
             raise Poison(
                 position,
-                f"{type_} leaves {balance} in a wallet and {playing} on game; it says {data['balance_after']}",
+                f"{type_} leaves {balance} in a wallet, {playing} on game; it says {data['balance_after']}",
             )
         if (wallet + on_game) * EXACT + house + jackpot + cashier:
             raise Poison(position, f"the legs of this {type_} do not sum to zero")

@@ -275,8 +275,11 @@ def _ended(facts: RoundFacts, happened: Happened, data: dict[str, Any]) -> SeatF
     return seat
 
 
-def _reversed(facts: RoundFacts, _: Happened, data: dict[str, Any]) -> None:
-    facts.seats[data["seat"]].reversed += parse_exact(data["amount"])
+def _reversed(facts: RoundFacts, happened: Happened, data: dict[str, Any]) -> None:
+    seat = facts.seats[data["seat"]]
+    seat.reversed += parse_exact(data["amount"])
+    if seat.reversed != seat.contribution + seat.diversion:
+        raise Poison(happened.position, f"seat {seat.seat} has put another amount into the jackpot")
 
 
 def _voided(facts: RoundFacts, happened: Happened, data: dict[str, Any]) -> None:
