@@ -23,8 +23,10 @@ WHOLE_SEATS_MAX: Final = 20
 def round_answer(work: Work, round_id: str, seats: Iterable[int] = ()) -> dict[str, Any]:
     """The answer to a command on a round, as the game server sees it; `seats` are the command's own.
 
-    Who asks for more of a big round reads it by pages.
+    Who asks for more of a big round reads it by pages. Empty where the work is to give no answers.
     """
+    if not work.answers:
+        return {}
     round_ = work.rounds[round_id]
     names = {}
     own = None if len(round_.seats) <= WHOLE_SEATS_MAX else list(seats)

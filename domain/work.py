@@ -121,7 +121,8 @@ class Work:
     """The books a writer decides on. `entropy` gives random bytes for decks; `build` names the software.
 
     `settle_seats_max` bounds how many seats one command settles or refunds; a larger round goes on with
-    the next.
+    the next. Without `answers` commands on rounds are answered with nothing: who fills a ledger has nobody
+    that waits for them.
 
     `person` and `scopes` say who sent the command that is being decided: the registered person whose own
     credential it came with, or None, and what the token allows. `approvals` has all that are open.
@@ -130,6 +131,7 @@ class Work:
     entropy: Callable[[int], bytes]
     build: str
     settle_seats_max: int = 500
+    answers: bool = True
     position: int = 0
     recorded_at_us: int = 0
     now_us: int = 0

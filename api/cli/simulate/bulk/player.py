@@ -72,7 +72,7 @@ def books(job: Job) -> Work:
         store.rollback()
     finally:
         store.close()
-    work = Work(os.urandom, job.build)
+    work = Work(os.urandom, job.build, answers=False)
     for row in answer.rulesets:
         work.rulesets.setdefault(row.ruleset_id, {})[row.version] = bookkeeping.ruleset_from(row)
     return work
