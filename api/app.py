@@ -16,6 +16,8 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 
 from api import demo, first_start, health, logs, page
+from api.approvals import commands as approval_commands
+from api.approvals import reads as approval_reads
 from api.cashier import commands as cashier_commands
 from api.cashier import reads as cashier_reads
 from api.composition import Service, compose
@@ -24,6 +26,8 @@ from api.jackpots import commands as jackpot_commands
 from api.jackpots import reads as jackpot_reads
 from api.json_body import shape_problem
 from api.openapi import ProblemDocument
+from api.people import commands as people_commands
+from api.people import reads as people_reads
 from api.play import commands as play_commands
 from api.play import finished as play_finished
 from api.play import reads as play_reads
@@ -57,6 +61,10 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     jackpot_commands.router,
     jackpot_reads.router,
     ruleset_reads.router,
+    approval_commands.router,
+    approval_reads.router,
+    people_commands.router,
+    people_reads.router,
     health.router,
     page.router,
 )

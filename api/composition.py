@@ -41,6 +41,7 @@ class Service:
     reading: Reading
     writer: Writer
     jobs: Jobs
+    clock: Clock = system_clock
     meter_streams: int = 0
     started: bool = False
 
@@ -89,4 +90,5 @@ def compose(
         reading=reading,
         writer=writer,
         jobs=Jobs(settings.dsn, schema, writer.hand_over, clock),
+        clock=clock,
     )

@@ -74,10 +74,7 @@ def mint(
     """Return a token. `scopes` are separated by spaces. Raises TokenError for what no service accepts."""
     names = _scope_names(scopes)
     for what, name in (("client", client_id), ("actor", actor)):
-        if not _NAME.fullmatch(name):
-            raise TokenError(f"the {what} is 1 to 64 letters, digits, dots, dashes and underscores")
-        if name == LEDGER_CLIENT:
-            raise TokenError(f"{LEDGER_CLIENT} is the ledger itself: no token acts as it")
+        check_name(what, name)
     claims = {"client_id": client_id, **_claims(actor, names, ttl_seconds, TTL_SECONDS_MAX, now)}
     return jwt.encode(claims, key, algorithm=_ALGORITHM)
 
@@ -86,10 +83,17 @@ def mint_person(
     key: Ed25519PrivateKey, person_id: str, scopes: str, *, ttl_seconds: int, now: int | None = None
 ) -> str:
     """Return a person's token. It allows nothing that they were not registered for. Raises TokenError."""
-    if not _NAME.fullmatch(person_id):
-        raise TokenError("the person is 1 to 64 letters, digits, dots, dashes and underscores")
+    check_name("person", person_id)
     claims = _claims(person_id, _scope_names(scopes), ttl_seconds, PERSON_TTL_SECONDS_MAX, now)
     return jwt.encode(claims, key, algorithm=_PERSON_ALGORITHM, headers={"kid": person_id})
+
+
+def check_name(what: str, name: str) -> None:
+    """Raise TokenError for a name that nobody can have."""
+    if not _NAME.fullmatch(name):
+        raise TokenError(f"the {what} is 1 to 64 letters, digits, dots, dashes and underscores")
+    if name == LEDGER_CLIENT:
+        raise TokenError(f"{LEDGER_CLIENT} is the ledger itself: no token acts as it")
 
 
 def _scope_names(scopes: str) -> list[str]:

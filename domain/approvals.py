@@ -72,7 +72,7 @@ def propose(command: Propose, work: Work) -> dict[str, Any]:
     """
     action = _action(command.kind)
     now_us = work.next_recorded_at_us()
-    expired = [each for each in work.approvals.values() if _is_open(each) and each.expires_at_us <= now_us]
+    expired = [each for each in work.approvals.values() if is_expired(each, now_us)]
     if sum(map(_is_open, work.approvals.values())) - len(expired) >= OPEN_MAX:
         raise Rejection("approvals_full", f"{OPEN_MAX} proposals wait for approval already: decide some.")
     effect = action.effect(command.payload, work)
@@ -117,7 +117,8 @@ def approve(command: Approve, work: Work) -> dict[str, Any]:
     """Approve what another has proposed, and carry it out. Returns the approval.
 
     Rejects with personal_subject_required, approval_not_found, scope_missing, same_person, approval_closed,
-    approval_expired; and with the action's own reason where it is no longer possible: it stays open.
+    approval_expired, validation_failed (another payload than was read or proposed); and with the action's own
+    reason where it is no longer possible: it stays open.
     """
     person = require_person(work)
     approval = _named(command.approval_id, work)
@@ -127,11 +128,14 @@ def approve(command: Approve, work: Work) -> dict[str, Any]:
         detail = f"{approval.proposed_by} proposed it: another person has to approve."
         raise Rejection("same_person", detail, proposed_by=approval.proposed_by)
     _require_open(approval, work)
+    payload_sha256 = document_sha256(approval.payload)
+    if not approval.payload_sha256 == payload_sha256 == (command.payload_sha256 or payload_sha256):
+        raise Rejection("validation_failed", "The payload is not the one that is to be approved.")
     effect = action.effect(approval.payload, work)
     approved = ev.ActionApproved(
         approval.approval_id,
         approval.kind,
-        document_sha256(approval.payload),
+        payload_sha256,
         effect,
         approval.proposed_by,
         person.person_id,
@@ -158,6 +162,16 @@ def refuse(command: Refuse, work: Work) -> dict[str, Any]:
     _decide(work, approval, refused, person, command.note_sha256)
     approval.status = "refused"
     return approval_answer(approval)
+
+
+def dry_run(approval: Approval, work: Work) -> dict[str, Any]:
+    """What approving would do now; rejects as the action itself would be."""
+    return _action(approval.kind).effect(approval.payload, work)
+
+
+def is_expired(approval: Approval, now_us: int) -> bool:
+    """Whether nobody has decided in time."""
+    return _is_open(approval) and approval.expires_at_us <= now_us
 
 
 def require_person(work: Work) -> Person:
@@ -217,7 +231,7 @@ def _require_scope(work: Work, person: Person, scope: str) -> None:
 
 
 def _require_open(approval: Approval, work: Work) -> None:
-    if _is_open(approval) and approval.expires_at_us <= work.next_recorded_at_us():
+    if is_expired(approval, work.next_recorded_at_us()):
         detail = f"The proposal could be decided until {instant(approval.expires_at_us)}."
         raise Rejection("approval_expired", detail)
     if not _is_open(approval):

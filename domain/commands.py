@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from domain.events import AccountClass, DealSource
+from domain.events import AccountClass, DealSource, Occasion
 
 Action = Literal["raise", "fold", "exchange"]
 
@@ -269,10 +269,14 @@ class Propose:
 
 @dataclass(frozen=True, slots=True)
 class Approve:
-    """Carry out what another has proposed."""
+    """Carry out what another has proposed.
+
+    `payload_sha256` is of the payload as whoever approves has read it, where they say.
+    """
 
     approval_id: str
     note_sha256: str | None = None
+    payload_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,11 +310,28 @@ class RevokePerson:
     note_sha256: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class VerifySoftware:
+    """Record what the software is. SHA-256 in hex; `postgres` is None where the server is another's.
+
+    `trusting`: a demonstration, which accepts changed files at a start.
+    """
+
+    build: str
+    code: str
+    rulesets: str
+    lock: str
+    postgres: str | None
+    occasion: Occasion
+    trusting: bool = False
+
+
 Command = (
     StartLedger | PublishRuleset | OpenPlayer | Deposit | Withdraw | OpenJackpot
     | DisableJackpot | EnableJackpot
     | OpenTable | CloseTable | ReopenTable | ActivateRuleset | JoinTable | LeaveTable
     | OpenRound | PlaceAntes | DealCards | Decide | RevealDealer | VoidRound | TimeOutRound | ContinueRound
     | Propose | Approve | Refuse | RegisterPerson | RevokePerson
+    | VerifySoftware
 )  # fmt: skip
 """Any command."""

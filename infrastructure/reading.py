@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, cast
 import psycopg
 from eventsourcing.application import AggregateNotFoundError
 from psycopg import sql
+from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from domain.events import LedgerStarted
@@ -24,11 +25,16 @@ from domain.round import Round, evolve
 from domain.rules import Rules, compile_rules
 from domain.rulesets.schema import RuleSet
 from domain.work import PublishedRuleset, Table, Wallet
-from infrastructure.ledger import bookkeeping, registers
+from infrastructure import standing
+from infrastructure.ledger import bookkeeping, horizon, registers
+from infrastructure.ledger.horizon import Horizon
 from infrastructure.ledger.reading import PostgresReader
 from infrastructure.ledger.recorder import LedgerApplication
 from infrastructure.ledger.store import JackpotRow, RulesetRow, TableRow, WalletRow
 from infrastructure.ledger.stored_form import decode
+from infrastructure.point_in_time import PointInTime
+from infrastructure.read_models import ReadModels
+from infrastructure.standing import Standing
 
 CONNECTIONS_MAX: Final = 8
 POOL_WAIT_SECONDS_MAX: Final = 2.0
@@ -39,7 +45,9 @@ FOLDING_CONNECTIONS_MAX: Final = 4
 
 _QUERIES: Final = {
     "position": "SELECT position FROM {schema}.head",
-    "first": "SELECT data FROM {schema}.events WHERE stream = 'ledger-0' AND version = 1",
+    "first": """SELECT data FROM {schema}.events WHERE stream = 'ledger-0' AND version = 1
+        UNION ALL SELECT first_event FROM {schema}.horizon WHERE first_position = 1""",
+    "horizon": horizon.QUERY,
     "wallet": """SELECT player, player_id, currency, account_class, version, balance, on_game, unfinished
         FROM {schema}.wallets WHERE player_id = %s""",
     "names": "SELECT player, player_id FROM {schema}.wallets WHERE player = ANY(%s)",
@@ -61,12 +69,15 @@ _QUERIES: Final = {
         WHERE player = %s AND round_id < %s ORDER BY round_id DESC LIMIT %s""",
     "people": """SELECT position, state FROM {schema}.registers
         WHERE name > 'person-' AND name < 'person.' AND position > %s""",
+    "all_people": """SELECT state FROM {schema}.registers
+        WHERE name > 'person-' || %s AND name < 'person.' ORDER BY name LIMIT %s""",
     "approval": "SELECT state FROM {schema}.registers WHERE name = 'approval-' || %s",
     "approvals": """SELECT state FROM {schema}.registers
         WHERE name > 'approval-' AND name < 'approval-' || %s ORDER BY name DESC LIMIT %s""",
     "open_approvals": """SELECT state FROM {schema}.registers
         WHERE active AND name > 'approval-' AND name < 'approval-' || %s ORDER BY name DESC LIMIT %s""",
     "note": "SELECT note FROM {schema}.notes WHERE sha256 = %s",
+    **standing.QUERIES,
     "keep_note": "INSERT INTO {schema}.notes (sha256, salt, note) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
 }
 _EVENTS_MAX: Final = 1_000_000
@@ -87,7 +98,10 @@ class FoundRound(NamedTuple):
 
 
 class Reading:
-    """The read side of one process. `dsn` is the application role's, `schema` the ledger's."""
+    """The read side of one process. `dsn` is the application role's, `schema` the ledger's.
+
+    `models` reads what the projections made, `then` the books as they were.
+    """
 
     def __init__(self, dsn: str, schema: str, *, connections_max: int = CONNECTIONS_MAX) -> None:
         name = sql.Identifier(schema)
@@ -106,6 +120,8 @@ class Reading:
             dsn, schema, connections_max=FOLDING_CONNECTIONS_MAX, wait_seconds_max=POOL_WAIT_SECONDS_MAX
         )
         self._application = LedgerApplication(self._reader)
+        self.models = ReadModels(self._ask, schema)
+        self.then = PointInTime(dsn, schema)
         self._rules: dict[tuple[Any, ...], tuple[Rules, PublishedRuleset]] = {}
         self._seen = 0
         self._asked: dict[str, asyncio.Task[int]] = {}
@@ -114,11 +130,13 @@ class Reading:
         """Connect."""
         await self._pool.open(wait=True)
         await asyncio.to_thread(self._reader.open)
+        self.then.open()
 
     async def close(self) -> None:
         """Close the connections."""
         await self._pool.close()
         await asyncio.to_thread(self._reader.close)
+        await asyncio.to_thread(self.then.close)
 
     # ── Positions ───────────────────────────────────────────────────────────────────────────────────────────
     def saw(self, position: int) -> None:
@@ -226,6 +244,11 @@ class Reading:
         rules, ruleset = await self._rules_of(round_)
         return FoundRound(round_, rules, ruleset)
 
+    async def horizon(self) -> Horizon:
+        """Up to where the events are archived. Raises ReadingUnavailable."""
+        ((position, recorded_at_us),) = await self._rows("horizon")
+        return Horizon(position, recorded_at_us)
+
     async def player_rounds(self, player: str, before: str, limit: int) -> list[tuple[str, bytes]]:
         """Ids and first events of the rounds a player staked on, the newest first, those before `before`."""
         return [
@@ -260,6 +283,22 @@ class Reading:
         rows = await self._rows("people", after)
         return [(position, registers.person_from(state)) for position, state in rows]
 
+    async def people(self, after: str, limit: int) -> list[Person]:
+        """Everybody who was ever registered, in the order of their ids."""
+        return [registers.person_from(state) for (state,) in await self._rows("all_people", after, limit)]
+
+    async def standing(self) -> Standing:
+        """What a writer would begin with now, in one snapshot. Raises ReadingUnavailable."""
+        try:
+            async with self._pool.connection() as connection, connection.transaction():
+                await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                cursors = [
+                    await connection.execute(self._queries[query], binary=True) for query in standing.QUERIES
+                ]
+                return Standing(*[await cursor.fetchall() for cursor in cursors])
+        except (psycopg.OperationalError, PoolTimeout) as error:
+            raise ReadingUnavailable(type(error).__name__) from error
+
     async def approval(self, approval_id: str) -> Approval | None:
         """Something that was proposed, and what became of it."""
         rows = await self._rows("approval", approval_id)
@@ -280,6 +319,18 @@ class Reading:
         """Keep the text of which the ledger holds the salted hash; one that is kept already stays."""
         await self._execute("keep_note", (sha256, salt, note))
 
+    async def _ask(self, query: sql.Composed, parameters: Sequence[Any]) -> list[DictRow]:
+        """The rows of a query that is not one of ours, by column."""
+        try:
+            async with (
+                self._pool.connection() as connection,
+                connection.cursor(row_factory=dict_row, binary=True) as cursor,
+            ):
+                await cursor.execute(query, parameters)
+                return await cursor.fetchall()
+        except (psycopg.OperationalError, PoolTimeout) as error:
+            raise ReadingUnavailable(type(error).__name__) from error
+
     async def _rows(self, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
         return await self._execute(query, parameters)
 
@@ -299,5 +350,7 @@ def _table(row: Sequence[Any]) -> Table:
 def _folded(state: Round | None, events: Iterable[Any]) -> Round | None:
     """Fold a round's recorded events: the library's projector function."""
     for recorded in events:
+        if state is None and recorded.version > 1:
+            return None  # the round's beginning is archived
         state = evolve(state, recorded.stream, recorded.event, recorded.meta["command"])
     return state
