@@ -37,6 +37,7 @@ _KINDS: Final = {
     },
     404: {
         "round_not_found": "There is no such round",
+        "round_archived": "The round is archived",
         "player_not_found": "There is no such player",
         "table_not_found": "There is no such table",
         "jackpot_not_found": "There is no such jackpot",
@@ -63,6 +64,7 @@ _KINDS: Final = {
         "jackpot_unsettled": "Bets on the jackpot are not settled",
         "jackpot_retired": "The jackpot is retired",
         "reference_already_used": "The reference was used for another amount",
+        "software_mismatch": "The software is not what was accepted",
         "account_class_mismatch": "Real and test money do not mix",
         "approval_closed": "The proposal is decided already",
         "approval_expired": "The proposal can be decided no longer",

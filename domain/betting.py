@@ -14,6 +14,7 @@ from domain.money import BALANCE_MAX, EXACT, contribution_exact, exact_text, par
 from domain.rejections import Rejection
 from domain.round import Round
 from domain.rules import Rules
+from domain.software import require_software
 from domain.views import round_answer
 from domain.work import Table, Wallet, Work, deck_pins
 
@@ -29,9 +30,10 @@ The most that a round can pay, so that no settlement ever meets the bound on bal
 def open_round(command: OpenRound, work: Work) -> dict[str, Any]:
     """Open a round and place its stakes. Returns the round.
 
-    Rejects with table_not_found, table_closed, round_open, validation_failed and whatever `place_antes`
-    rejects with.
+    Rejects with software_mismatch, table_not_found, table_closed, round_open, validation_failed and whatever
+    `place_antes` rejects with.
     """
+    require_software(work)
     table = work.table(command.table_id)
     if not table.open:
         raise Rejection("table_closed", f"Table {table.table_id} takes no new rounds.")

@@ -16,6 +16,7 @@ from domain.jackpot_life import disable_jackpot, enable_jackpot
 from domain.people import register_person, revoke_person
 from domain.round import Round
 from domain.settling import continue_round, reveal_dealer
+from domain.software import verify_software
 from domain.tables import (
     activate_ruleset,
     close_table,
@@ -64,6 +65,7 @@ HANDLERS: Final[dict[type, Callable[[Any, Work], dict[str, Any]]]] = {
     c.Refuse: refuse,
     c.RegisterPerson: register_person,
     c.RevokePerson: revoke_person,
+    c.VerifySoftware: verify_software,
 }
 
 

@@ -7,7 +7,10 @@ store keeps them beside the books so that nobody folds those streams again.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+SOFTWARE: Final = "software"
+"""The register's name."""
 
 Status = Literal["proposed", "approved", "refused", "expired"]
 
@@ -59,9 +62,10 @@ class Approval:
 class SoftwareState:
     """What is known of the software. `halted`: no new round opens until it is what was accepted.
 
-    `manifest` maps what was hashed to its SHA-256 (hex); empty: nothing was looked at yet.
+    `accepted` maps a build to what was accepted of it, the latest last: what was hashed to its SHA-256 (hex).
+    `found` is what was looked at last, and its build; empty where nothing was.
     """
 
     halted: bool = False
-    build: str = ""
-    manifest: dict[str, str] = field(default_factory=dict)
+    accepted: dict[str, dict[str, str]] = field(default_factory=dict)
+    found: dict[str, str] = field(default_factory=dict)

@@ -48,6 +48,7 @@ Code = Literal[
     "approvals_full",
     "person_exists",
     "person_not_found",
+    "software_mismatch",
 ]
 """The codes that deciding a command can end in."""
 

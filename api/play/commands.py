@@ -75,7 +75,9 @@ def decide(round_id: RoundPath, body: Annotated[DecisionBody, Body()]) -> c.Comm
     summary="Open a round",
     response_model=RoundAnswer,
     dependencies=[scopes(PLAY)],
-    responses=openapi.write_problems("table_not_found", "table_closed", "round_open", *_STAKES),
+    responses=openapi.write_problems(
+        "table_not_found", "table_closed", "round_open", "software_mismatch", *_STAKES
+    ),
     openapi_extra=openapi.write(
         OPENED,
         {"table_id": "table-1", "seats": [_SEAT], "deal": True},

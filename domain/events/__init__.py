@@ -72,6 +72,7 @@ from domain.events.rounds import (
     SideBetPlaced,
     StakeRefunded,
 )
+from domain.events.software import Accepted, Occasion, SoftwareVerified
 from domain.events.wallets import (
     Deposited,
     WalletOpened,
@@ -81,6 +82,7 @@ from domain.events.words import AccountClass, DealSource, DecidedBy
 
 __all__ = [
     "EVENT_CLASSES",
+    "Accepted",
     "AccountClass",
     "ActionApproved",
     "ActionExpired",
@@ -110,6 +112,7 @@ __all__ = [
     "JackpotRetired",
     "JackpotTransferred",
     "LedgerStarted",
+    "Occasion",
     "PersonRegistered",
     "PersonRevoked",
     "PlayerJoined",
@@ -125,6 +128,7 @@ __all__ = [
     "RulesetRef",
     "Settled",
     "SideBetPlaced",
+    "SoftwareVerified",
     "StakeRefunded",
     "TableClosed",
     "TableOpened",
@@ -144,6 +148,7 @@ Event = (
     | DealerQualified | Settled | JackpotHit | RoundClosed | RoundVoided | StakeRefunded
     | ContributionReversed | LedgerStarted | ClockWentBackwards
     | ActionProposed | ActionApproved | ActionRefused | ActionExpired | PersonRegistered | PersonRevoked
+    | SoftwareVerified
 )  # fmt: skip
 """Any event's data."""
 

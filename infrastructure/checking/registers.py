@@ -17,6 +17,8 @@ from infrastructure.checking.books import Books
 Data = dict[str, Any]
 
 SOFTWARE: Final = "software"
+_PARTS: Final = ("code", "rulesets", "lock", "postgres")
+_BUILDS_MAX: Final = 16
 
 
 def _person_registered(books: Books, name: str, data: Data) -> None:
@@ -97,6 +99,26 @@ def _decide(books: Books, name: str, status: str, person_id: str | None) -> Data
     return approval
 
 
+def _verified(books: Books, name: str, data: Data) -> None:
+    two_people(books, data)
+    if name != f"software-{books.position}":
+        books.differs("type", f"the software is verified in the stream ledger-{name}")
+    if books.registers.peek(SOFTWARE) is None:
+        books.registers.add(SOFTWARE, {"accepted": {}})
+    software = books.registers.get(SOFTWARE) or {}
+    accepted, build = software["accepted"], data["build"]
+    found = {part: data[part] for part in _PARTS if part in data}
+    if data["matches"] != (accepted.get(build) == found or not accepted):
+        books.differs("software", f"{build} is said to be as it was accepted, or not to be, and is the other")
+    software.update(at=books.position, found={"build": build, **found})
+    software["halted"] = not (data["matches"] or "accepted" in data)
+    if not software["halted"]:
+        accepted.pop(build, None)
+        accepted[build] = found
+        while len(accepted) > _BUILDS_MAX:
+            del accepted[next(iter(accepted))]
+
+
 def two_people(books: Books, data: Data) -> None:
     """Check that an event which names an approval follows from one."""
     if "approval_id" not in data:
@@ -118,5 +140,6 @@ REGISTERED: Final[dict[str, tuple[str, Callable[[Books, str, Data], None]]]] = {
     "ActionApproved": ("approval", _approved),
     "ActionRefused": ("approval", _refused),
     "ActionExpired": ("approval", _expired),
+    "SoftwareVerified": ("ledger", _verified),
 }
 """What to do with each of these types of event, and which kind of stream it is in."""
