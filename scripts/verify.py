@@ -55,7 +55,7 @@ RECORDED: Final = (
     "who: pseudonyms, sessions, channels, actors, commands; whether a decision was the player's own",
     "wallet balances before the round, and wherever events outside this file may lie between",
     "the table, its limits and caps; version numbers; the names of software and generator",
-    "the jackpot's meter, count and last movement before this round's first award or reversal",
+    "the jackpot's meter, count and last movement before this round's first award or reversal, its other pools",
     "why a round was void; where a physical table dealt, the cards",
 )
 NOT_COVERED: Final = (
@@ -103,11 +103,12 @@ RoundOpened table_id:id ruleset:Ruleset currency:code account_class:real|test de
  gaming_day:text parameters:Table build:text ?deck_commitment:sha256 ?deck_algorithm:stud-deck-1 ?rng:text
  ?jackpot:Pot
 Ruleset id version:position sha256
-Pot id version:position sha256 contribution:(0|1)(\\.[0-9]{1,4})? reset:amount
+Pot id version:position sha256 contribution:share reset:amount ?ceiling:amount ?diversion:share
 Table min_ante:stake max_ante:stake zone:text cutoff_hour:amount min_side_bet:amount max_side_bet:amount
  ?raise_win_cap:stake ?bonus_stake:stake ?decision_seconds:position
 AntePlaced seat player:id amount:stake balance_after:amount ?session_id:text ?channel:text ?client_seed:text
 SideBetPlaced seat player:id bet:kind amount:stake balance_after:amount ?contribution:exact ?jackpot_id:id
+ ?overflow:exact ?diversion:exact
 BettingClosed seats:seat
 Dealt to:seat|shared|dealer cards:[card] ?seat ?indices:[index] ?up_indices:[index]
 CardExchanged seat player:id fee:stake discard:card drawn:card forfeited:[kind] decided_by:player|operator
@@ -119,11 +120,11 @@ Settled seat player:id result:text bets:[Leg] shown:bool balance_after:amount ca
 Leg bet:text stake returned:amount won:amount ?odds
 JackpotHit seat player:id jackpot_id:id category:text award:amount from_meter:exact from_house:exact
  meter_before:exact meter_after:exact order:position previous_position:position balance_after:amount
- ?restart:exact
+ ?restart:exact ?restart_from_diversion:exact ?from_overflow:exact
 RoundClosed ?deck_seed
 RoundVoided cause:text ?deck_seed ?note_sha256:sha256
 ContributionReversed seat player:id jackpot_id:id amount:exact from_meter:exact from_house:exact
- meter_before:exact meter_after:exact previous_position:position
+ meter_before:exact meter_after:exact previous_position:position ?from_overflow:exact ?from_diversion:exact
 StakeRefunded seat player:id amount:stake bets:[Refund] balance_after:amount
 Refund bet:text stake
 RuleSet id title:prose source:prose currencies:[code] ?max_ante:units seating:Seating deal:Deal play:Play
@@ -151,8 +152,8 @@ KINDS: Final[dict[str, Any]] = {
     "card": f"[{RANKS}][cdhs]", "code": "[A-Z]{3}", "deck_seed": "[0-9a-f]{96}", "id": "[A-Za-z0-9._-]{1,64}",
     "exact": r"(0|[1-9][0-9]{0,15})(\.[0-9]{0,3}[1-9])?", "kind": "jackpot|five_plus_one|bonus",
     "recorded_at": r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z",
-    "sha256": "[0-9a-f]{64}", "stream": "round-[A-Za-z0-9._-]{1,64}", "units": r"[0-9]{1,12}(\.[0-9]{1,3})?",
-    "text": "[^\x00-\x1f\x7f\ud800-\udfff]{1,600}",
+    "sha256": "[0-9a-f]{64}", "share": r"(0|1)(\.[0-9]{1,4})?", "stream": "round-[A-Za-z0-9._-]{1,64}",
+    "units": r"[0-9]{1,12}(\.[0-9]{1,3})?", "text": "[^\x00-\x1f\x7f\ud800-\udfff]{1,600}",
 }  # fmt: skip
 
 
@@ -251,6 +252,22 @@ def text_of(amount: int) -> str:
 def clamp(low: int, amount: int, high: int) -> int:
     """Return the amount if it is within bounds, else the bound that it breaks."""
     return max(low, min(amount, high))
+
+
+def at_most(event: Event, **limits: int) -> dict[str, int]:
+    """Return what an event took from pools that no round shows, each at most what it may be."""
+    return {name: clamp(0, exact(event.get(name, "0")), limit) for name, limit in limits.items()}
+
+
+def paid_out(event: Event) -> int:
+    """Return what left the jackpot's pools; the overflow of a hit only went into the meter."""
+    names = ("from_meter",) if "award" in event else ("from_meter", "from_overflow", "from_diversion")
+    return sum(exact(event.get(name, "0")) for name in names)
+
+
+def texts(amounts: dict[str, int]) -> dict[str, Any]:
+    optional = ("contribution", "overflow", "diversion")  # these are absent rather than 0
+    return {name: text_of(it) if it or not name.endswith(optional) else None for name, it in amounts.items()}
 
 
 def lp(*parts: bytes) -> bytes:
@@ -373,12 +390,8 @@ class Round:
         self.check("rules.house", "currency", opened["currency"], code)
         offered = [name for name in self.rules.get("currencies", []) if name == code]
         self.check("rules.house", "currency of the house", [code], offered)
-        self.check(
-            "rules.house",
-            "decimals (ISO 4217)",
-            2 - 2 * (code in NO_DECIMALS) + (code in THREE_DECIMALS),
-            exponent,
-        )
+        decimals = 2 - 2 * (code in NO_DECIMALS) + (code in THREE_DECIMALS)
+        self.check("rules.house", "decimals (ISO 4217)", decimals, exponent)
         if "jackpot" in opened or "jackpot" in self.file:
             pot = {"id": None, "sha256": None, **opened.get("jackpot", {}), "currency": code}
             pot["jackpot_id"], sha256 = pot.pop("id"), pot.pop("sha256")
@@ -425,7 +438,6 @@ class Round:
         self.check("order.phases", "end", "closed or voided", phase, ok=phase in ("closed", "voided"))
 
     def check_seats(self) -> None:
-        """Check who sits where and whose turn it was, and that nothing is missing."""
         once, seating, play, step = self.once, self.rules["seating"], self.rules["play"], "order.seats"
         players = Counter(seat["AntePlaced"]["player"] for seat in self.seats.values())
         self.check(step, "players", [self.only] if self.only else [*players], [*players])
@@ -470,9 +482,11 @@ class Round:
             if stake != "free":
                 low = high = table["bonus_stake"] if stake == "table" else self.minor(stake)
             jackpot = pot if event["bet"] == "jackpot" else {}
-            share = text_of(exact(jackpot["contribution"]) * amount) if jackpot else None
-            self.fields("stakes", event, amount=clamp(low, amount, high), contribution=share)
-            self.fields("stakes", event, jackpot_id=jackpot.get("id"))
+            share, aside = ((exact(jackpot.get(key, "0")) * amount) for key in ("contribution", "diversion"))
+            above = clamp(0, exact(event.get("overflow", "0")), share if "ceiling" in jackpot else 0)
+            must = texts({"contribution": share, "overflow": above, "diversion": aside})
+            must |= {"jackpot_id": jackpot.get("id"), "amount": clamp(low, amount, high)}
+            self.fields("stakes", event, **must)
 
     def stakes(self, seat: Seat) -> dict[str, int]:
         """Return all that a seat staked, in the order in which bets are listed."""
@@ -483,7 +497,6 @@ class Round:
 
     # ── cards ───────────────────────────────────────────────────────────────────────────────────────────
     def check_commitment(self) -> None:
-        """Check the seed, and shuffle the deck that it gives."""
         opened, step = self.opened, "cards.commitment"
         end = self.once["RoundVoided" if "RoundVoided" in self.once else "RoundClosed"]
         names, source = ("deck_commitment", "deck_algorithm", "rng", "deck_seed"), opened["deal_source"]
@@ -507,7 +520,6 @@ class Round:
         self.deck = shuffled(seed, personalization)
 
     def check_cards(self) -> None:
-        """Check every card's place in the deck, and the card that the deck holds there."""
         cards = [*self.dealt(), *self.bought()] if "Dealt_dealer" in self.once else []
         again = self.once.get("Dealt_dealer") if "DealerQualified" in self.once else None
         seen = Counter(card for event, _, card in cards if event is not again)  # the five name them too
@@ -640,9 +652,8 @@ class Round:
             must, found = sorted(must), sorted(found)
         self.check("jackpot.order", "order", must, found)
         for event in self.of("JackpotHit") if must == found else ():
-            fields = self.award(event, owed[event["seat"]], whole)
-            fields["category"] = category(self.hand(self.seats[event["seat"]]))
-            self.fields("jackpot.awards", event, **fields)
+            self.fields("jackpot.awards", event, **self.award(event, owed[event["seat"]], whole))
+            self.fields("jackpot.awards", event, category=category(self.hand(self.seats[event["seat"]])))
 
     def award(self, event: Event, given: dict[str, Any], whole: list[int]) -> dict[str, Any]:
         """Return an award's figures for the meter recorded before it; `whole` share the whole meter."""
@@ -658,14 +669,17 @@ class Round:
         else:  # other winners are not seen here; the last share leaves less than a unit for each
             paid = min(event["award"] * UNIT, meter)
             last = meter - paid < UNIT * self.hands
-        after = meter - paid + house + pot["reset"] * UNIT * last
-        exacts = {"from_meter": paid - house, "from_house": house, "meter_after": after}
-        fields: dict[str, Any] = {name: text_of(amount) for name, amount in exacts.items()}
+        after, reset = meter - paid + house, pot["reset"] * UNIT * last
+        room = max(0, pot.get("ceiling", KINDS["amount"][1]) * UNIT - after - reset) * last
+        pools = at_most(event, from_overflow=room, restart_from_diversion=reset)
+        after += reset + pools["from_overflow"]
+        fields = texts({"from_meter": paid - house, "from_house": house, "meter_after": after, **pools})
         fields["restart"] = str(pot["reset"]) if last else None
         return fields | {"jackpot_id": pot["id"], "award": paid // UNIT}
 
     def check_meter(self) -> None:
         moves = [event for event in self.events if "contribution" in event or "previous_position" in event]
+        ceiling = self.opened.get("jackpot", {}).get("ceiling", INTEGER_MAX) * UNIT
         for earlier, event in pairwise([self.events[0], *moves]):
             if "previous_position" not in event:
                 continue
@@ -678,8 +692,11 @@ class Round:
             if "order" in earlier and "order" in event:
                 last = earlier["order"] + 1 if certain else INTEGER_MAX
                 self.fields("jackpot.meter", event, order=clamp(earlier["order"] + 1, event["order"], last))
-            if "meter_after" in earlier and (certain or previous == earlier.position):
-                self.fields("jackpot.meter", event, meter_before=earlier["meter_after"])
+            if "seat" in earlier and (certain or previous == earlier.position):
+                over, meter = earlier.get("overflow"), exact(event["meter_before"])
+                high = INTEGER_MAX * UNIT if over == earlier.get("contribution") else ceiling
+                must = earlier.get("meter_after", text_of(clamp(ceiling if over else 0, meter, high)))
+                self.fields("jackpot.meter", event, meter_before=must)
 
     # ── void ────────────────────────────────────────────────────────────────────────────────────────────
     def check_void(self) -> None:
@@ -693,11 +710,13 @@ class Round:
             if "SideBetPlaced_jackpot" in seat:
                 must.append(["ContributionReversed", number])
                 event, placed = seat["ContributionReversed"], seat["SideBetPlaced_jackpot"]
+                over, aside = (exact(placed.get(name, "0")) for name in ("overflow", "diversion"))
                 share, meter = exact(placed["contribution"]), exact(event["meter_before"])
-                taken = {"from_meter": min(meter, share), "from_house": max(0, share - meter)}
-                exacts = {"amount": share, **taken, "meter_after": max(0, meter - share)}
-                self.fields("void", event, **{name: text_of(amount) for name, amount in exacts.items()})
-                self.fields("void", event, jackpot_id=placed.get("jackpot_id"))
+                back = {"from_meter": min(meter, share - over)}
+                back |= at_most(event, from_overflow=over, from_diversion=aside)
+                rest = {"amount": share + aside, "from_house": share + aside - sum(back.values())}
+                self.fields("void", event, **texts(back | rest), jackpot_id=placed.get("jackpot_id"))
+                self.fields("void", event, meter_after=text_of(meter - back["from_meter"]))
             must.append(["StakeRefunded", number])
         found = [[event.type, event["seat"]] for event in self.of("ContributionReversed", "StakeRefunded")]
         self.check("void", "order", must, found)
@@ -716,8 +735,8 @@ class Round:
                 last[event["player"]] = event
                 on_game[event["seat"]] += staked
             if "from_house" in event:
-                paid = exact(event["from_meter"]) + exact(event["from_house"])
-                self.check(step, event, exact(str(event.get("award", event.get("amount")))), paid)
+                must = exact(str(event.get("award", event.get("amount"))))
+                self.check(step, event, must, exact(event["from_house"]) + paid_out(event))
         for number, left in on_game.items():
             self.check(step, f"seat {number}: left on the game", 0, left)
         house = text_of(-players - pot)
@@ -725,16 +744,16 @@ class Round:
 
 
 def movement(event: Event) -> tuple[int, int, int]:
-    """Return what an event adds to the wallet, to the stakes on the game, and to the jackpot."""
+    """Return what an event adds to the wallet, to the stakes on the game, and to the jackpot's pools."""
     if event.type in ("AntePlaced", "SideBetPlaced", "Raised", "CardExchanged"):
         stake = UNIT * int(event.get("amount", event.get("fee", 0)))
-        return -stake, stake, exact(event.get("contribution", "0"))
+        return -stake, stake, sum(exact(event.get(part, "0")) for part in ("contribution", "diversion"))
     if event.type in ("Settled", "StakeRefunded"):  # a jackpot's award was paid by its JackpotHit
         won = sum(leg.get("won", 0) for leg in event["bets"] if leg["bet"] != "jackpot")
         back = sum(leg.get("returned", leg["stake"]) for leg in event["bets"])
         return UNIT * (back + won), -UNIT * sum(leg["stake"] for leg in event["bets"]), 0
-    meter = exact(event.get("restart", "0")) - exact(event.get("from_meter", "0"))
-    return UNIT * event.get("award", 0), 0, meter
+    seed = exact(event.get("restart", "0")) - exact(event.get("restart_from_diversion", "0"))
+    return UNIT * event.get("award", 0), 0, seed - paid_out(event)
 
 
 def examine(raw: bytes) -> Round:
