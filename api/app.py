@@ -20,6 +20,8 @@ from api.approvals import commands as approval_commands
 from api.approvals import reads as approval_reads
 from api.cashier import commands as cashier_commands
 from api.cashier import reads as cashier_reads
+from api.cashier import sessions as cashier_sessions
+from api.cashier import statement as cashier_statement
 from api.composition import Service, compose
 from api.guard import Guard
 from api.jackpots import commands as jackpot_commands
@@ -31,7 +33,9 @@ from api.people import reads as people_reads
 from api.play import commands as play_commands
 from api.play import finished as play_finished
 from api.play import reads as play_reads
+from api.play import record as play_record
 from api.problems import Problem, overloaded
+from api.reports import balances, jackpots, performance, significant
 from api.rulesets import reads as ruleset_reads
 from api.settings import ServiceSettings
 from api.tables import commands as table_commands
@@ -54,8 +58,11 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     play_commands.router,  # first what is asked most: routes are tried in order
     play_reads.router,
     play_finished.router,
+    play_record.router,
     cashier_commands.router,
     cashier_reads.router,
+    cashier_statement.router,
+    cashier_sessions.router,
     table_commands.router,
     table_reads.router,
     jackpot_commands.router,
@@ -65,6 +72,10 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     approval_reads.router,
     people_commands.router,
     people_reads.router,
+    performance.router,
+    balances.router,
+    jackpots.router,
+    significant.router,
     health.router,
     page.router,
 )

@@ -47,6 +47,15 @@ async def _fresh(request: Request, min_position: MinPosition = None) -> Reading:
 Fresh = Annotated[Reading, Depends(_fresh)]
 
 
+async def projected(reading: Reading, min_position: int | None, *names: str) -> None:
+    """Wait, a bounded time, until these projections have come to `min_position`, where it is given.
+
+    Raises Problem overloaded where they have not.
+    """
+    if min_position is not None and not await reading.wait_for_projections(min_position, names):
+        raise overloaded(f"The read side has not come to position {min_position} yet.")
+
+
 def cursor_after(key: str | int) -> str:
     """The cursor of the page that begins after `key`."""
     return urlsafe_b64encode(str(key).encode()).decode().rstrip("=")

@@ -56,6 +56,8 @@ _QUERIES: Final = {
         FROM {schema}.tables WHERE table_id > %s ORDER BY table_id LIMIT %s""",
     "jackpot": """SELECT jackpot_id, position, meter, enabled, state
         FROM {schema}.jackpots WHERE jackpot_id = %s""",
+    "jackpots": """SELECT jackpot_id, position, meter, enabled, state
+        FROM {schema}.jackpots WHERE jackpot_id > %s ORDER BY jackpot_id LIMIT %s""",
     "rulesets": """SELECT DISTINCT ON (ruleset_id) ruleset_id, version, position, sha256, content
         FROM {schema}.rulesets ORDER BY ruleset_id, version DESC""",
     "versions": """SELECT ruleset_id, version, position, sha256, content
@@ -213,10 +215,11 @@ class Reading:
     async def jackpot(self, jackpot_id: str) -> Jackpot | None:
         """A jackpot with its meter."""
         rows = await self._rows("jackpot", jackpot_id)
-        if not rows:
-            return None
-        id_, position, meter, enabled, state = rows[0]
-        return bookkeeping.jackpot_from(JackpotRow(id_, position, int(meter), enabled, state))
+        return _jackpot(rows[0]) if rows else None
+
+    async def jackpots(self, after: str, limit: int) -> list[Jackpot]:
+        """Jackpots in the order of their ids."""
+        return [_jackpot(row) for row in await self._rows("jackpots", after, limit)]
 
     async def rulesets(self) -> list[PublishedRuleset]:
         """The newest version of every published rule set."""
@@ -345,6 +348,11 @@ class Reading:
 
 def _table(row: Sequence[Any]) -> Table:
     return bookkeeping.table_from(TableRow(*row))
+
+
+def _jackpot(row: Sequence[Any]) -> Jackpot:
+    id_, position, meter, enabled, state = row
+    return bookkeeping.jackpot_from(JackpotRow(id_, position, int(meter), enabled, state))
 
 
 def _folded(state: Round | None, events: Iterable[Any]) -> Round | None:

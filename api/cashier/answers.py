@@ -9,13 +9,17 @@ from api.shapes import AccountClass, Answer
 
 
 class WalletAnswer(Answer):
-    """A player's money, minor units: `balance` may be staked or withdrawn, `on_game` lies on open rounds."""
+    """A player's money, minor units: `balance` may be staked or withdrawn, `on_game` lies on open rounds.
+
+    `position` stands where it was asked for as of a moment or a position.
+    """
 
     player_id: str
     currency: str
     account_class: AccountClass
     balance: int
     on_game: int
+    position: int | None = None
 
 
 class TransferAnswer(Answer):

@@ -14,6 +14,7 @@ from api.cashier.answers import ROUNDS, WALLET, PlayerRoundsAnswer, WalletAnswer
 from api.paging import PAGE_MAX, Cursor, Fresh, MinPosition, answer, key_of, page
 from api.problems import Problem, overloaded
 from api.shapes import PlayerPath
+from api.times import Moment, Position, asked, then
 from api.tokens import Token
 from domain.wallets import wallet_answer
 from domain.work import Wallet
@@ -32,9 +33,19 @@ _Caller = Annotated[Token, Depends(reader(SEE_PLAYERS))]
     responses=openapi.problems("player_not_found", "validation_failed"),
     openapi_extra=openapi.read(WALLET),
 )
-async def read_player(_: _Caller, reading: Fresh, player_id: PlayerPath) -> Response:
-    """The player's money as of the last command."""
-    return answer(wallet_answer(await _wallet(reading, player_id)))
+async def read_player(
+    _: _Caller, reading: Fresh, player_id: PlayerPath, at: Moment = None, position: Position = None
+) -> Response:
+    """The player's money as of the last command, or as it was at a moment or a position."""
+    wallet = await wallet_of(reading, player_id)
+    past = await then(reading, at, position)
+    if past is None:
+        return answer(wallet_answer(wallet))
+    money = await asked(reading.then.wallet, wallet.player, past)
+    if money is None:
+        raise Problem("player_not_found", f"There was no player {player_id} at position {past}.")
+    was = {"balance": money.balance, "on_game": money.on_game, "position": past}
+    return answer({**wallet_answer(wallet), **was})
 
 
 @router.get(
@@ -54,7 +65,7 @@ async def read_player_rounds(
     cursor: Cursor = None,
 ) -> Response:
     """The rounds the player has staked on, the newest first; listed a moment after the ledger has them."""
-    wallet = await _wallet(reading, player_id)
+    wallet = await wallet_of(reading, player_id)
     if min_position is not None and not await reading.wait_for_player_rounds(min_position):
         raise overloaded(f"The list has not come to position {min_position} yet.")
     found = await reading.player_rounds(wallet.player, key_of(cursor, AFTER_ALL_ROUNDS), PAGE_MAX + 1)
@@ -62,7 +73,8 @@ async def read_player_rounds(
     return page(request, {"items": items}, items[-1]["round_id"] if len(found) > PAGE_MAX else None)
 
 
-async def _wallet(reading: Reading, player_id: str) -> Wallet:
+async def wallet_of(reading: Reading, player_id: str) -> Wallet:
+    """The wallet the operator calls `player_id`. Raises Problem player_not_found."""
     wallet = await reading.wallet(player_id)
     if wallet is None:
         raise Problem("player_not_found", f"There is no player {player_id}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import orjson
 from fastapi import APIRouter, Depends, Request
@@ -14,13 +14,19 @@ from starlette.responses import Response, StreamingResponse
 from api import openapi
 from api.auth import SEE_TABLES, reader, scopes
 from api.composition import Service
-from api.jackpots.commands import JACKPOT, JackpotAnswer
+from api.jackpots.bodies import JACKPOT, JackpotAnswer
 from api.paging import Fresh, answer
 from api.problems import Problem, overloaded
 from api.shapes import JackpotPath
+from api.times import Moment, Position, asked, then
 from api.tokens import Token
+from domain.accounts import account_name
+from domain.events import AccountClass
 from domain.houses import jackpot_answer
 from domain.jackpots import Jackpot
+from domain.money import exact_text, floor_minor
+from domain.postings import DIVERSION, OVERFLOW
+from domain.postings import JACKPOT as JACKPOT_METER
 from infrastructure.reading import Reading, ReadingUnavailable
 
 STREAMS_MAX: Final = 64
@@ -41,9 +47,19 @@ _Caller = Annotated[Token, Depends(reader(SEE_TABLES))]
     responses=openapi.problems("jackpot_not_found", "validation_failed"),
     openapi_extra=openapi.read(JACKPOT),
 )
-async def read_jackpot(_: _Caller, reading: Fresh, jackpot_id: JackpotPath) -> Response:
-    """The jackpot as of the last command. `meter` is rounded down to the minor unit, `meter_exact` is not."""
-    return answer(jackpot_answer(await _jackpot(reading, jackpot_id)))
+async def read_jackpot(
+    _: _Caller, reading: Fresh, jackpot_id: JackpotPath, at: Moment = None, position: Position = None
+) -> Response:
+    """The jackpot as of the last command. `meter` is rounded down to the minor unit, `meter_exact` is not.
+
+    As of a moment or a position it is told what its pools held then, and nothing else.
+    """
+    jackpot = await _jackpot(reading, jackpot_id)
+    past = await then(reading, at, position)
+    if past is None:
+        return answer(jackpot_answer(jackpot))
+    accounts = {each.account: each.balance for each in await asked(reading.then.trial_balance, past)}
+    return answer(_pools_then(jackpot, past, accounts))
 
 
 @router.get(
@@ -69,6 +85,28 @@ async def watch_meter(request: Request, _: _Caller, reading: Fresh, jackpot_id: 
     return StreamingResponse(
         _meter(request, service, jackpot), headers=headers, media_type="text/event-stream"
     )
+
+
+def _pools_then(jackpot: Jackpot, position: int, accounts: dict[str, int]) -> dict[str, Any]:
+    """What a jackpot's pools held. Raises Problem jackpot_not_found where it was not open yet."""
+    name = jackpot.jackpot_id
+    account_class: AccountClass = "test" if jackpot.account_class == "test" else "real"
+    meter, overflow, diversion = (
+        accounts.get(account_name(kind, name, account_class=account_class))
+        for kind in (JACKPOT_METER, OVERFLOW, DIVERSION)
+    )
+    if meter is None:
+        raise Problem("jackpot_not_found", f"There was no jackpot {name} at position {position}.")
+    return {
+        "jackpot_id": name,
+        "currency": jackpot.currency,
+        "account_class": jackpot.account_class,
+        "position": position,
+        "meter": floor_minor(meter),
+        "meter_exact": exact_text(meter),
+        "overflow_exact": exact_text(overflow or 0),
+        "diversion_exact": exact_text(diversion or 0),
+    }
 
 
 async def _meter(request: Request, service: Service, jackpot: Jackpot) -> AsyncIterator[bytes]:

@@ -1,0 +1,136 @@
+"""The record of a round's hands (GLI-19 2.8.2, 4.3.3): one for each seat, of finished and of open rounds."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any, Final, Literal
+
+import orjson
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from api import openapi
+from api.auth import reader, scopes
+from api.paging import PAGE_MAX, Cursor, Fresh, number_of, page
+from api.play.answers import ROUND_ID
+from api.problems import Problem
+from api.reports.shapes import exact
+from api.shapes import Answer, RoundPath
+from api.times import told
+from api.tokens import Token
+from infrastructure.projections.happened import happened
+from infrastructure.projections.round_facts import RoundFacts
+from infrastructure.projections.round_records import round_record
+from infrastructure.reading import Reading
+
+router = APIRouter(tags=["rounds"])
+
+SEE_RECORDS: Final = frozenset(("reports", "audit", "disputes"))
+_Caller = Annotated[Token, Depends(reader(SEE_RECORDS))]
+
+
+class RecordAnswer(Answer):
+    """A page of a round's records, by seat."""
+
+    round_id: str
+    status: Literal["in_progress", "complete", "interrupted", "cancelled"]
+    items: list[dict[str, Any]]
+    next_cursor: str | None = None
+
+
+_RECORD: Final[dict[str, Any]] = {
+    "round_id": ROUND_ID,
+    "status": "complete",
+    "items": [
+        {
+            "seat": 1,
+            "player_id": "anna",
+            "status": "complete",
+            "table_id": "table-1",
+            "ruleset_id": "us-casino",
+            "ruleset_version": 1,
+            "ruleset_sha256": "5d1c…",
+            "currency": "USD",
+            "account_class": "real",
+            "gaming_day": "2026-11-29",
+            "opened_at": "2026-11-29T21:24:01.123456Z",
+            "ended_at": "2026-11-29T21:24:05.654321Z",
+            "balance_before": 50_000,
+            "balance_after": 52_000,
+            "wagered": 3000,
+            "returned": 3000,
+            "game_win": 2000,
+            "jackpot_win": 0,
+            "contribution": "0",
+            "decision": "raise",
+            "decided_by": "player",
+            "cards": ["As", "Ad", "7c", "5d", "2h"],
+            "result": "win",
+            "bets": [{"bet": "ante", "stake": 1000, "returned": 1000, "won": 1000, "odds": 1}],
+        }
+    ],
+}
+_EXACT: Final = ("contribution", "diversion", "reversed")
+_CARDS: Final = ("cards", "dealer_up_cards", "dealer_cards")
+_SEAT_MAX: Final = 2**15 - 1
+_MEMBERS_OF_BET: Final = ("bet", "stake", "returned", "won", "odds")
+
+
+@router.get(
+    "/v1/rounds/{round_id}/record",
+    summary="The record of a round's hands",
+    response_model=RecordAnswer,
+    dependencies=[scopes(SEE_RECORDS)],
+    responses=openapi.problems("round_not_found", "validation_failed"),
+    openapi_extra=openapi.read(_RECORD),
+)
+async def read_record(
+    request: Request, _: _Caller, reading: Fresh, round_id: RoundPath, cursor: Cursor = None
+) -> Response:
+    """When, where and by which rules; who staked what on which seat, who decided, what it came to.
+
+    Amounts are minor units, `contribution`, `diversion` and `reversed` decimal text of them. A stake, a
+    contribution, what was returned, what the game paid and what a jackpot paid stay apart. While the round is
+    open its hands are not told; `interrupted` is one in which nothing has happened for too long.
+    """
+    after = number_of(cursor)
+    rows = await reading.models.records(round_id, min(after, _SEAT_MAX), PAGE_MAX + 1)
+    if not rows:
+        rows = await _open_records(reading, round_id, after)
+    shown = rows[:PAGE_MAX]
+    names = await reading.names(sorted({row["player"] for row in shown}))
+    items = [_item(row, names[row["player"]]) for row in shown]
+    value = {"round_id": round_id, "status": shown[0]["status"] if shown else "in_progress", "items": items}
+    return page(request, value, shown[-1]["seat"] if len(rows) > PAGE_MAX else None)
+
+
+async def _open_records(reading: Reading, round_id: str, after: int) -> list[dict[str, Any]]:
+    """The records as the events have them now: of a round that is open, or has just ended."""
+    stored = await reading.events(round_id)
+    if not stored:
+        raise Problem("round_not_found", f"There is no round {round_id}.")
+    facts = RoundFacts()
+    for each in stored:
+        facts.fold(happened(each))
+    now_us = time.time_ns() // 1_000
+    seats = sorted(seat for seat in facts.seats if seat > after)[: PAGE_MAX + 1]
+    return [round_record(facts, seat, now_us) for seat in seats]
+
+
+def _item(row: dict[str, Any], player_id: str | None) -> dict[str, Any]:
+    """A record without what does not apply, moments and cards as they are told everywhere."""
+    item: dict[str, Any] = {"seat": row["seat"], "player_id": player_id}
+    for name, value in row.items():
+        if name == "bets":
+            item["bets"] = [dict(zip(_MEMBERS_OF_BET, bet, strict=False)) for bet in orjson.loads(value)]
+        elif value is None or name in ("player", "round_id", "seat"):
+            continue
+        elif name.endswith("_us"):
+            item[name.removesuffix("_us") + "_at"] = told(value)
+        elif name in _EXACT:
+            item[name] = exact(value)
+        elif name in _CARDS:
+            item[name] = [value[place : place + 2] for place in range(0, len(value), 2)]
+        else:
+            item[name] = value
+    return item

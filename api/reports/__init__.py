@@ -1,0 +1,1 @@
+"""Reports: what the operator and the regulator add up."""

@@ -1,0 +1,99 @@
+"""Moments and days as they are asked for and told: RFC 3339 in UTC, ISO dates; and the books of a moment."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated, Any, Final, TypeVar
+
+import psycopg
+from fastapi import Query
+from psycopg_pool import PoolTimeout
+from pydantic import AwareDatetime
+
+from api.paging import POSITION_MAX
+from api.problems import overloaded, validation_failed
+from infrastructure.point_in_time import BeyondTheLedgerError, NotThereYetError
+from infrastructure.reading import Reading, ReadingUnavailable
+
+DAYS_MAX: Final = 3_700
+"""Ten years and some days: what has to be kept is what can be asked for."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_T = TypeVar("_T")
+
+Moment = Annotated[
+    AwareDatetime | None,
+    Query(
+        description="A moment, RFC 3339 with its offset; what had been recorded by then counts.",
+        examples=["2026-11-29T23:00:00Z"],
+    ),
+]
+Position = Annotated[
+    int | None,
+    Query(ge=0, le=POSITION_MAX, description="The same by the ledger's position.", examples=[4711]),
+]
+From = Annotated[
+    AwareDatetime | None, Query(alias="from", description="The first moment that counts, RFC 3339.")
+]
+To = Annotated[
+    AwareDatetime | None, Query(alias="to", description="The moment before which it ends, RFC 3339.")
+]
+FirstDay = Annotated[date, Query(alias="from", description="The first day, an ISO date.")]
+LastDay = Annotated[date, Query(alias="to", description="The last day, an ISO date; it counts as well.")]
+
+
+def microseconds(moment: datetime) -> int:
+    """Microseconds since the epoch."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def told(at_us: int | None) -> str | None:
+    """A moment in RFC 3339, UTC, with six digits; None stays None."""
+    if at_us is None:
+        return None
+    return (_EPOCH + at_us * _MICROSECOND).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def now() -> str:
+    """The present moment, as it is told."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def require_days(first: date, last: date) -> None:
+    """Raise Problem validation_failed unless the days are in order and not too many."""
+    if last < first:
+        raise validation_failed([{"pointer": "/to", "detail": "is before from"}])
+    if (last - first).days >= DAYS_MAX:
+        raise validation_failed([{"pointer": "/to", "detail": f"is more than {DAYS_MAX} days after from"}])
+
+
+async def then(reading: Reading, moment: datetime | None, position: int | None) -> int | None:
+    """The position asked for, by itself or as a moment; None where neither was.
+
+    Raises Problem validation_failed where both were, and what `asked` raises.
+    """
+    if moment is not None and position is not None:
+        raise validation_failed([{"pointer": "/at", "detail": "is given beside position: give one"}])
+    if moment is None:
+        return position
+    return await asked(reading.then.position_at, microseconds(moment))
+
+
+async def asked(ask: Callable[..., _T], *parameters: Any) -> _T:
+    """What the point in time answers, asked in a thread.
+
+    Raises Problem validation_failed for a position that is not there yet, overloaded where the read side has
+    not come to it, and ReadingUnavailable.
+    """
+    try:
+        return await asyncio.to_thread(ask, *parameters)
+    except BeyondTheLedgerError:
+        error = {"pointer": "/position", "detail": "is beyond the ledger's last event"}
+        raise validation_failed([error]) from None
+    except NotThereYetError:
+        raise overloaded("The read side has not come to this position yet.") from None
+    except (psycopg.OperationalError, PoolTimeout) as lost:
+        raise ReadingUnavailable(type(lost).__name__) from lost

@@ -1,0 +1,103 @@
+"""Reading what the projections have made of the events: statements, records, sessions, figures.
+
+Every query goes by a key and has a bound. The rows are as of each projection's checkpoint, a moment behind
+the ledger; who has just written waits with `infrastructure.reading.Reading.wait_for_projections`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, Literal
+
+from psycopg import sql
+from psycopg.rows import DictRow
+
+from infrastructure.projections.performance import EXACT_FIGURES, FIGURES
+from infrastructure.projections.tables import read_schema
+
+Ask = Callable[[sql.Composed, Sequence[Any]], Awaitable[list[DictRow]]]
+"""Runs a query and gives its rows by column. Raises ReadingUnavailable."""
+
+Breakdown = Literal["day", "hour", "table"]
+"""What figures of games are broken down by, beside the game."""
+
+GAME: Final = (
+    "ruleset_id",
+    "ruleset_version",
+    "jackpot_id",
+    "jackpot_version",
+    "currency",
+    "account_class",
+)
+"""What makes a game in every report (A.6.1): another version of the rules or the jackpot is another game."""
+_BREAKDOWNS: Final[dict[Breakdown | None, tuple[str, ...]]] = {
+    None: (),
+    "day": ("gaming_day",),
+    "hour": ("gaming_day", "hour_us"),
+    "table": ("table_id",),
+}
+_QUERIES: Final = {
+    "statement": """SELECT * FROM {read}.postings WHERE player = %s AND position > %s AND position <= %s
+        ORDER BY position LIMIT %s""",
+    "sessions": """SELECT * FROM {read}.sessions WHERE player = %s AND began_position < %s
+        ORDER BY began_position DESC LIMIT %s""",
+    "records": """SELECT * FROM {read}.round_records WHERE round_id = %s AND seat > %s
+        ORDER BY seat LIMIT %s""",
+    "jackpot_days": "SELECT * FROM {read}.jackpot_days WHERE jackpot_id = %s AND day <= %s ORDER BY day",
+    "significant": """SELECT * FROM {read}.significant_events
+        WHERE position > %s AND position <= %s ORDER BY position, kind LIMIT %s""",
+}
+
+
+class ReadModels:
+    """The projections' rows as dictionaries by column; each method raises ReadingUnavailable."""
+
+    def __init__(self, ask: Ask, schema: str) -> None:
+        read = sql.Identifier(read_schema(schema))
+        self._ask = ask
+        self._queries = {key: sql.SQL(text).format(read=read) for key, text in _QUERIES.items()}
+        self._performance = {by: _performance(read, columns) for by, columns in _BREAKDOWNS.items()}
+
+    async def statement(self, player: str, after: int, until: int, limit: int) -> list[DictRow]:
+        """A player's postings with positions above `after` up to `until`, the oldest first."""
+        return await self._rows("statement", player, after, until, limit)
+
+    async def sessions(self, player: str, before: int, limit: int) -> list[DictRow]:
+        """A player's sessions that began before a position, the newest first."""
+        return await self._rows("sessions", player, before, limit)
+
+    async def records(self, round_id: str, after_seat: int, limit: int) -> list[DictRow]:
+        """The records of a finished round's seats, those above a seat; empty where it has not ended."""
+        return await self._rows("records", round_id, after_seat, limit)
+
+    async def performance(
+        self, first_day: str, last_day: str, by: Breakdown | None, limit: int
+    ) -> list[DictRow]:
+        """The figures of the games over gaming days (ISO dates, both included)."""
+        return await self._ask(self._performance[by], (first_day, last_day, limit))
+
+    async def jackpot_days(self, jackpot_id: str, last_day: str) -> list[DictRow]:
+        """A jackpot's movements by UTC date, from its opening to `last_day`, included."""
+        return await self._rows("jackpot_days", jackpot_id, last_day)
+
+    async def significant_events(self, after: int, until: int, limit: int) -> list[DictRow]:
+        """Significant events with positions above `after` up to `until`, the oldest first."""
+        return await self._rows("significant", after, until, limit)
+
+    async def _rows(self, query: str, *parameters: Any) -> list[DictRow]:
+        return await self._ask(self._queries[query], parameters)
+
+
+def _performance(read: sql.Identifier, breakdown: Sequence[str]) -> sql.Composed:
+    """The query that sums the figures of cells, by game and what it is broken down by."""
+    keys = sql.SQL(", ").join(map(sql.Identifier, (*breakdown, *GAME)))
+    sums = sql.SQL(", ").join(
+        sql.SQL("sum({0})::bigint AS {0}").format(sql.Identifier(name)) for name in FIGURES
+    )
+    exact = sql.SQL(", ").join(
+        sql.SQL("sum({0}) AS {0}").format(sql.Identifier(name)) for name in EXACT_FIGURES
+    )
+    return sql.SQL(
+        "SELECT {keys}, {sums}, {exact} FROM {read}.performance WHERE gaming_day >= %s AND gaming_day <= %s"
+        " GROUP BY {keys} ORDER BY {keys} LIMIT %s"
+    ).format(keys=keys, sums=sums, exact=exact, read=read)
