@@ -25,6 +25,7 @@ from api.cashier import statement as cashier_statement
 from api.composition import Service, compose
 from api.guard import Guard
 from api.jackpots import commands as jackpot_commands
+from api.jackpots import proposals as jackpot_proposals
 from api.jackpots import reads as jackpot_reads
 from api.json_body import shape_problem
 from api.openapi import ProblemDocument
@@ -66,6 +67,7 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     table_commands.router,
     table_reads.router,
     jackpot_commands.router,
+    jackpot_proposals.router,
     jackpot_reads.router,
     ruleset_reads.router,
     approval_commands.router,

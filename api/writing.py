@@ -23,7 +23,17 @@ from api import json_body, problems
 from api.idempotency import key_of
 from api.problems import Problem
 from api.shapes import ID_PATTERN
-from domain.commands import Approve, Command, Propose, Refuse, RegisterPerson, RevokePerson, VoidRound
+from domain.commands import (
+    Approve,
+    Command,
+    DisableJackpot,
+    EnableJackpot,
+    Propose,
+    Refuse,
+    RegisterPerson,
+    RevokePerson,
+    VoidRound,
+)
 from infrastructure.ledger.submission import (
     ACCEPTED,
     CommandFailed,
@@ -60,7 +70,16 @@ Header = tuple[bytes, bytes]
 class WithNote(NamedTuple):
     """A command with free text, which is kept outside the log; the command is to carry its salted hash."""
 
-    command: VoidRound | Propose | Approve | Refuse | RegisterPerson | RevokePerson
+    command: (
+        VoidRound
+        | DisableJackpot
+        | EnableJackpot
+        | Propose
+        | Approve
+        | Refuse
+        | RegisterPerson
+        | RevokePerson
+    )
     note: str
 
 

@@ -55,7 +55,7 @@ RECORDED: Final = (
     "who: pseudonyms, sessions, channels, actors, commands; whether a decision was the player's own",
     "wallet balances before the round, and wherever events outside this file may lie between",
     "the table, its limits and caps; version numbers; the names of software and generator",
-    "the jackpot's meter, count and last movement before this round's first award or reversal, its other pools",
+    "a jackpot's other pools; its meter, hits and last movement before the round's first award or reversal",
     "why a round was void; where a physical table dealt, the cards",
 )
 NOT_COVERED: Final = (

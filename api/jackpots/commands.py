@@ -1,62 +1,19 @@
-"""Opening a jackpot."""
+"""Jackpots: what is done at once."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated
 
-from fastapi import APIRouter
-from fastapi import Body as InBody
-from pydantic import Field
+from fastapi import APIRouter, Body
 
 from api import openapi
 from api.auth import ADMIN, scopes
-from api.shapes import AccountClass, AmountOrZero, Answer, Body, Currency, JackpotId
-from api.writing import WriteRoute
+from api.jackpots.bodies import JACKPOT, JackpotAnswer, JackpotBody, WhyBody
+from api.shapes import JackpotPath
+from api.writing import WithNote, WriteRoute
 from domain import commands as c
 
 router = APIRouter(route_class=WriteRoute, tags=["jackpots"])
-
-
-class JackpotBody(Body):
-    """A new jackpot. What hands win, and the stake, come from the rule set of the table."""
-
-    jackpot_id: JackpotId
-    currency: Currency
-    reset: AmountOrZero
-    contribution: Annotated[
-        str,
-        Field(
-            pattern=r"^[01](\.[0-9]{1,4})?$",
-            description="The share of each side bet that goes to the meter, with at most four decimals.",
-            examples=["0.70"],
-        ),
-    ]
-    account_class: AccountClass = "real"
-
-
-class JackpotAnswer(Answer):
-    """A jackpot in minor units: `meter` rounded down, `meter_exact` as decimal text."""
-
-    jackpot_id: str
-    currency: str
-    account_class: AccountClass
-    meter: int
-    meter_exact: str
-    contribution: str
-    reset: int
-    enabled: bool
-
-
-JACKPOT: Final[dict[str, Any]] = {
-    "jackpot_id": "jackpot-1",
-    "currency": "USD",
-    "account_class": "real",
-    "meter": 1_000_070,
-    "meter_exact": "1000070.5",
-    "contribution": "0.70",
-    "reset": 1_000_000,
-    "enabled": True,
-}
 
 
 @router.post(
@@ -72,6 +29,40 @@ JACKPOT: Final[dict[str, Any]] = {
         status=201,
     ),
 )
-def open_jackpot(body: Annotated[JackpotBody, InBody()]) -> c.Command:
+def open_jackpot(body: Annotated[JackpotBody, Body()]) -> c.Command:
     """Open a progressive jackpot at its reset, which the house pays in."""
-    return c.OpenJackpot(body.jackpot_id, body.currency, body.reset, body.contribution, body.account_class)
+    return c.OpenJackpot(
+        body.jackpot_id,
+        body.currency,
+        body.reset,
+        body.contribution,
+        body.account_class,
+        body.ceiling,
+        body.diversion,
+    )
+
+
+@router.post(
+    "/v1/jackpots/{jackpot_id}/disable",
+    summary="Take no bets on a jackpot",
+    response_model=JackpotAnswer,
+    dependencies=[scopes(ADMIN)],
+    responses=openapi.write_problems("jackpot_not_found", "jackpot_retired"),
+    openapi_extra=openapi.write({**JACKPOT, "enabled": False}, {"note": "The display shows another amount."}),
+)
+def disable_jackpot(jackpot_id: JackpotPath, body: Annotated[WhyBody, Body()]) -> WithNote:
+    """Take no side bet, so that nothing grows. What is staked already is played out and paid."""
+    return WithNote(c.DisableJackpot(jackpot_id), body.note)
+
+
+@router.post(
+    "/v1/jackpots/{jackpot_id}/enable",
+    summary="Take bets on a jackpot again",
+    response_model=JackpotAnswer,
+    dependencies=[scopes(ADMIN)],
+    responses=openapi.write_problems("jackpot_not_found", "jackpot_retired"),
+    openapi_extra=openapi.write(JACKPOT, {"note": "The display is right again."}),
+)
+def enable_jackpot(jackpot_id: JackpotPath, body: Annotated[WhyBody, Body()]) -> WithNote:
+    """Take side bets again; the jackpot goes on as it was."""
+    return WithNote(c.EnableJackpot(jackpot_id), body.note)
