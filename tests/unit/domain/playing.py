@@ -7,9 +7,10 @@ command must have emitted nothing and changed nothing, whatever it was (`Ledger.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -100,13 +101,19 @@ class Box:
 
 @dataclass
 class Ledger:
-    """The books and everything that happened. `now_us` is the clock; `events` all events so far."""
+    """The books and everything that happened. `now_us` is the clock; `events` all events so far.
+
+    `actor`, `person` and `scopes` say who asks: with a service token, unless `acting` says otherwise.
+    """
 
     settle_seats_max: int = 500
     now_us: int = NOON
     events: list[Emitted] = field(default_factory=list)
     commands: int = 0
     rounds_opened: int = 0
+    actor: str = "tests"
+    person: str | None = None
+    scopes: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         """Begin the ledger."""
@@ -126,7 +133,8 @@ class Ledger:
         self.commands += 1
         work.now_us = self.now_us
         work.command = f"command-{self.commands}"
-        work.meta = {"actor": "tests", "command": work.command, "schema": 1}
+        work.meta = {"actor": self.actor, "command": work.command, "schema": 1}
+        work.person, work.scopes = self.person, self.scopes
         money = self._money()
         try:
             answer = HANDLERS[type(command)](command, work)
@@ -155,7 +163,16 @@ class Ledger:
         secrets = {round_id: secret.seed.hex() for round_id, secret in w.secrets.items()}
         state = (w.wallets, w.players, w.tables, w.jackpots, w.rounds, w.deadlines, w.transfers, w.accounts)
         versions = {name: sorted(held) for name, held in w.rulesets.items()}
+        state = (*state, w.people, w.approvals, w.software)
         return repr((w.position, w.recorded_at_us, w.shown, secrets, versions, *state))
+
+    @contextlib.contextmanager
+    def acting(self, actor: str, *scopes: str, person: bool = True) -> Iterator[None]:
+        """Ask as a person, with their own credential, or else with a service token of that name."""
+        before = self.actor, self.person, self.scopes
+        self.actor, self.person, self.scopes = actor, actor if person else None, frozenset(scopes)
+        yield
+        self.actor, self.person, self.scopes = before
 
     def _money(self) -> Counter[tuple[str, str]]:
         wallets = self.work.wallets.values()
