@@ -23,20 +23,20 @@ from psycopg.conninfo import make_conninfo
 
 from domain import rulesets
 from domain.rulesets.schema import load
-from infrastructure import migrations
+from infrastructure import guards, migrations, read_side
+from infrastructure.guards import NotReadyError, UnguardedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+__all__ = [
+    "DEFAULT_SCHEMA", "AppDsn", "NotReadyError", "UnguardedError", "check", "is_empty", "prepare",
+    "shipped_documents",
+]  # fmt: skip
+
 DEFAULT_SCHEMA: Final = "ledger"
 SERVER_VERSION_MIN: Final = 150_000
 """PostgreSQL 15: the first with MERGE."""
-
-REFUSING_TRIGGERS: Final = frozenset(
-    f"{table}_{what}"
-    for table in ("events", "commands", "transfers", "rulesets")
-    for what in ("never_change", "rows_never_change")
-)
 
 _SCHEMA_NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,39}")
 _MIGRATION_NAME: Final = re.compile(r"([0-9]{4})_[a-z0-9_]+\.sql")
@@ -44,14 +44,6 @@ _LOCK: Final = 0x5374_7564_4C65_6467  # "StudLedg": an advisory lock has a numbe
 _WAIT_MS_MAX: Final = 60_000
 _AUDITOR_CONNECTIONS_MAX: Final = 8
 """So that whoever audits cannot keep the application from its own ledger by connecting all the time."""
-
-
-class NotReadyError(RuntimeError):
-    """The database cannot be used as a ledger: one line that says what is wrong and what to do."""
-
-
-class UnguardedError(NotReadyError):
-    """What refuses to change recorded events is missing or weakened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +82,8 @@ def prepare(admin_dsn: str, schema: str = DEFAULT_SCHEMA, *, passwords: Mapping[
                 _make_roles(connection, schema, names, passwords)
                 _make_schema(connection, schema, names)
                 _migrate(connection, schema, names)
+                _make_partitions(connection, schema, names)
+                read_side.make(connection, schema, names)
     except psycopg.Error as error:
         raise NotReadyError(f"the database cannot be prepared: {_one_line(error)}") from error
     logins = {
@@ -111,8 +105,9 @@ def check(app_dsn: str, schema: str = DEFAULT_SCHEMA, *, throwaway: bool = False
             if not throwaway:
                 _require_durability(connection)
             _require_migrations(connection, schema)
-            _require_refusing_triggers(connection, schema)
-            _require_few_rights(connection, schema)
+            guards.require(connection, schema)
+            if wrong := read_side.what_is_wrong(connection, schema):
+                raise NotReadyError(wrong)
     except psycopg.Error as error:
         raise NotReadyError(f"the database cannot be used: {_one_line(error)}") from error
 
@@ -203,6 +198,15 @@ def _migrate(connection: psycopg.Connection, schema: str, names: Mapping[str, sq
             )
 
 
+def _make_partitions(
+    connection: psycopg.Connection, schema: str, names: Mapping[str, sql.Identifier]
+) -> None:
+    """Give the next events their tables, in a schema that has partitions."""
+    function = f'"{schema}".make_partitions()'
+    if _row(connection.execute("SELECT to_regprocedure(%s) IS NOT NULL", [function]))[0]:
+        connection.execute(sql.SQL("SELECT {schema}.make_partitions()").format(**names))
+
+
 def _known(applied: Mapping[int, str]) -> list[_Migration]:
     """Return our migrations in order. Raises NotReadyError where what was applied is not ours."""
     found = _migrations()
@@ -249,35 +253,6 @@ def _require_migrations(connection: psycopg.Connection, schema: str) -> None:
         raise NotReadyError(f"there is no ledger in schema {schema}: run serve --init-db") from None
     if missing := [migration.name for migration in _known(applied) if migration.number not in applied]:
         raise NotReadyError(f"the database is older than this software ({missing[0]}): run serve --init-db")
-
-
-def _require_refusing_triggers(connection: psycopg.Connection, schema: str) -> None:
-    # Types 27 and 58: before UPDATE and DELETE for each row; before these and TRUNCATE for each statement.
-    rows = connection.execute(
-        r"""SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
-        WHERE relnamespace = to_regnamespace(%s) AND tgenabled = 'A' AND starts_with(tgname, relname || '_')
-            AND tgfoid = to_regprocedure(%s) AND tgqual IS NULL AND tgattr = ''::int2vector
-            AND tgtype = CASE WHEN tgname LIKE '%%\_rows\_never\_change' THEN 27 ELSE 58 END""",
-        [schema, f"{schema}.refuse_change()"],
-    ).fetchall()
-    if missing := sorted(REFUSING_TRIGGERS - {name for (name,) in rows}):
-        raise UnguardedError(f"trigger {missing[0]} is missing or weakened: recorded events could be changed")
-
-
-def _require_few_rights(connection: psycopg.Connection, schema: str) -> None:
-    user, too_many = _row(
-        connection.execute(
-            """SELECT current_user, rolsuper
-                OR pg_has_role(relowner, 'MEMBER')
-                OR has_table_privilege(pg_class.oid, 'UPDATE, DELETE, TRUNCATE')
-                OR has_any_column_privilege(pg_class.oid, 'UPDATE')
-            FROM pg_class, pg_roles
-            WHERE pg_class.oid = to_regclass(%s) AND rolname = current_user""",
-            [f"{schema}.events"],
-        )
-    )
-    if too_many:
-        raise NotReadyError(f"the login {user} could change recorded events: connect as {schema}_app")
 
 
 def _applied(connection: psycopg.Connection, schema: str) -> dict[int, str]:

@@ -37,6 +37,16 @@ def approval_id(now_us: int) -> str:
     return round_id(now_us)
 
 
+def time_of(id_: str) -> int | None:
+    """Return the time in a round's id, microseconds since the epoch; None for an id of another form."""
+    if len(id_) != _ROUND_ID_CHARACTERS or not set(id_) <= set(ALPHABET):
+        return None
+    number = 0
+    for character in id_[: _TIME_BITS // 5]:
+        number = number << 5 | ALPHABET.index(character)
+    return number
+
+
 def pseudonym() -> str:
     """Return a new player's pseudonym: ``p`` and 60 random bits in 12 characters.
 

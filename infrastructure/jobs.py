@@ -1,4 +1,4 @@
-"""What the ledger does by itself: time-outs, rounds left half settled, and the projections.
+"""What the ledger does by itself: time-outs, rounds left half settled, room for what comes.
 
 Every process of the service has a `Jobs` thread; an advisory lock of the database lets one of them act at a
 time, and passes to another when its holder's connection ends, however it ends. Nothing is remembered here
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from typing import Any, Final
@@ -19,7 +20,7 @@ import structlog
 from psycopg import sql
 
 from domain.commands import TimeOutRound
-from infrastructure import defects
+from infrastructure import defects, partitions
 from infrastructure.clock import Clock
 from infrastructure.ledger.submission import (
     ACCEPTED,
@@ -31,7 +32,6 @@ from infrastructure.ledger.submission import (
     continuation,
     own_submission,
 )
-from infrastructure.projections import player_rounds
 
 TURN_SECONDS: Final = 0.25
 RECONNECT_SECONDS: Final = 1.0
@@ -42,7 +42,7 @@ STAKED_SEARCH_MAX: Final = 5_000
 """How many due rounds, the last ones first, are looked through for such as have stakes."""
 UNSETTLED_MAX: Final = 20
 ATTEMPTS_MAX: Final = 100
-PROJECTIONS_A_TURN_MAX: Final = 20
+PARTITIONS_SECONDS: Final = 20.0
 
 _OPTIONS: Final = "-c statement_timeout=30000 -c lock_timeout=10000"
 _DUE: Final = """SELECT round_id, deadline_us FROM {}.open_rounds
@@ -74,6 +74,7 @@ class Jobs:
         self._clock = clock
         self._unsettled: Mapping[str, int] = {}
         self._acting = False
+        self._next_look = 0.0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
 
@@ -102,12 +103,16 @@ class Jobs:
 
         The connection is in autocommit mode. Raises psycopg.Error, Overloaded, TimeoutError.
         """
+        self._make_partitions(connection)
         more = self._time_out_rounds(connection)
         self._go_on(dict(self._ask(connection, _UNSETTLED, UNSETTLED_MAX)))
-        for _ in range(PROJECTIONS_A_TURN_MAX):
-            if not player_rounds.project(connection, self._schema) or self._stop.is_set():
-                break
         return more
+
+    def _make_partitions(self, connection: psycopg.Connection) -> None:
+        """Look now and then whether the next events have their tables: two are made ahead of the head."""
+        if time.monotonic() >= self._next_look:
+            partitions.make_ahead(connection, self._schema)
+            self._next_look = time.monotonic() + PARTITIONS_SECONDS
 
     def _time_out_rounds(self, connection: psycopg.Connection) -> bool:
         """Time out a page of the rounds whose time is up; return whether there may be more, and it goes on.

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, NamedTuple, cast
 
+import orjson
 import psycopg
 from eventsourcing.application import AggregateNotFoundError
 from psycopg import sql
@@ -20,7 +21,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from domain.events import LedgerStarted
 from domain.jackpots import Jackpot
-from domain.registers import Approval, Person
+from domain.registers import Approval, Person, SoftwareState
 from domain.round import Round, evolve
 from domain.rules import Rules, compile_rules
 from domain.rulesets.schema import RuleSet
@@ -33,6 +34,7 @@ from infrastructure.ledger.recorder import LedgerApplication
 from infrastructure.ledger.store import JackpotRow, RulesetRow, TableRow, WalletRow
 from infrastructure.ledger.stored_form import decode
 from infrastructure.point_in_time import PointInTime
+from infrastructure.projections.tables import read_schema
 from infrastructure.read_models import ReadModels
 from infrastructure.standing import Standing
 
@@ -65,14 +67,15 @@ _QUERIES: Final = {
     "ruleset": """SELECT ruleset_id, version, position, sha256, content
         FROM {schema}.rulesets WHERE ruleset_id = %s AND version = %s""",
     "events": "SELECT data FROM {schema}.events WHERE stream = %s AND version > %s ORDER BY version LIMIT %s",
-    "projected": "SELECT position FROM {schema}.projections WHERE name = 'player_rounds'",
-    "player_rounds": """SELECT round_id, data FROM {schema}.player_rounds
+    "projected": "SELECT name, position FROM {read}.projections WHERE live",
+    "player_rounds": """SELECT round_id, data FROM {read}.player_rounds
         JOIN {schema}.events ON stream = 'round-' || round_id AND events.version = 1
         WHERE player = %s AND round_id < %s ORDER BY round_id DESC LIMIT %s""",
     "people": """SELECT position, state FROM {schema}.registers
         WHERE name > 'person-' AND name < 'person.' AND position > %s""",
     "all_people": """SELECT state FROM {schema}.registers
         WHERE name > 'person-' || %s AND name < 'person.' ORDER BY name LIMIT %s""",
+    "software": "SELECT state FROM {schema}.registers WHERE name = 'software'",
     "approval": "SELECT state FROM {schema}.registers WHERE name = 'approval-' || %s",
     "approvals": """SELECT state FROM {schema}.registers
         WHERE name > 'approval-' AND name < 'approval-' || %s ORDER BY name DESC LIMIT %s""",
@@ -106,8 +109,8 @@ class Reading:
     """
 
     def __init__(self, dsn: str, schema: str, *, connections_max: int = CONNECTIONS_MAX) -> None:
-        name = sql.Identifier(schema)
-        self._queries = {key: sql.SQL(text).format(schema=name) for key, text in _QUERIES.items()}
+        names = {"schema": sql.Identifier(schema), "read": sql.Identifier(read_schema(schema))}
+        self._queries = {key: sql.SQL(text).format(**names) for key, text in _QUERIES.items()}
         self._pool = AsyncConnectionPool(
             dsn,
             kwargs={"autocommit": True, "application_name": "stud-ledger reader"},
@@ -126,7 +129,7 @@ class Reading:
         self.then = PointInTime(dsn, schema)
         self._rules: dict[tuple[Any, ...], tuple[Rules, PublishedRuleset]] = {}
         self._seen = 0
-        self._asked: dict[str, asyncio.Task[int]] = {}
+        self._asked: dict[str, asyncio.Task[list[tuple[Any, ...]]]] = {}
 
     async def open(self) -> None:
         """Connect."""
@@ -147,17 +150,22 @@ class Reading:
 
     async def position(self) -> int:
         """The ledger's last position; 0 in an empty one. Raises ReadingUnavailable."""
-        position = await self._together("position")
+        ((position,),) = await self._together("position")
         self.saw(position)
-        return position
+        return int(position)
 
     async def wait_for(self, position: int) -> bool:
         """Wait, a bounded time, until the ledger has come to `position`; say whether it has."""
         return self._seen >= position or await self._wait(self.position, position)
 
-    async def wait_for_player_rounds(self, position: int) -> bool:
-        """The same for the list of players' rounds, which follows the ledger."""
-        return await self._wait(self._projected, position)
+    async def wait_for_projections(self, position: int, names: Collection[str]) -> bool:
+        """The same for projections, which follow the ledger: whether all of them have come there."""
+
+        async def least() -> int:
+            projected = dict(await self._together("projected"))
+            return min(projected.get(name, 0) for name in names)
+
+        return await self._wait(least, position)
 
     async def is_demo(self) -> bool:
         """Whether the ledger was marked as a demonstration when it began."""
@@ -167,23 +175,16 @@ class Reading:
         event = decode(rows[0][0]).event
         return isinstance(event, LedgerStarted) and event.demo
 
-    async def _projected(self) -> int:
-        return await self._together("projected")
-
-    async def _together(self, query: str) -> int:
-        """The number that a query without parameters answers.
+    async def _together(self, query: str) -> list[tuple[Any, ...]]:
+        """What a query without parameters answers.
 
         Those who ask at once get one answer: however many wait for a position, the database is asked by one
         of them at a time.
         """
         asked = self._asked.get(query)
         if asked is None or asked.done():
-            asked = self._asked[query] = asyncio.create_task(self._number(query))
+            asked = self._asked[query] = asyncio.create_task(self._rows(query))
         return await asyncio.shield(asked)
-
-    async def _number(self, query: str) -> int:
-        ((number,),) = await self._rows(query)
-        return int(number)
 
     async def _wait(self, ask: Any, position: int) -> bool:
         end = time.monotonic() + POSITION_WAIT_SECONDS_MAX
@@ -301,6 +302,11 @@ class Reading:
                 return Standing(*[await cursor.fetchall() for cursor in cursors])
         except (psycopg.OperationalError, PoolTimeout) as error:
             raise ReadingUnavailable(type(error).__name__) from error
+
+    async def software(self) -> SoftwareState:
+        """What is known of the software."""
+        rows = await self._rows("software")
+        return SoftwareState(**orjson.loads(rows[0][0])) if rows else SoftwareState()
 
     async def approval(self, approval_id: str) -> Approval | None:
         """Something that was proposed, and what became of it."""

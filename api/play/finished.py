@@ -38,7 +38,7 @@ _OnePlayer = Annotated[
     summary="Derive a finished round again",
     response_model=ReplayAnswer,
     dependencies=[scopes(SEE_ROUNDS)],
-    responses=openapi.problems("round_not_found", "round_unfinished", "validation_failed"),
+    responses=openapi.problems("round_not_found", "round_archived", "round_unfinished", "validation_failed"),
     openapi_extra=openapi.read(REPLAYED),
 )
 async def read_replay(_: _Caller, reading: Fresh, round_id: RoundPath) -> Response:
@@ -54,7 +54,7 @@ async def read_replay(_: _Caller, reading: Fresh, round_id: RoundPath) -> Respon
     response_model=dict[str, Any],
     dependencies=[scopes(SEE_ROUNDS)],
     responses=openapi.problems(
-        "round_not_found", "round_unfinished", "player_not_found", "validation_failed"
+        "round_not_found", "round_archived", "round_unfinished", "player_not_found", "validation_failed"
     ),
     openapi_extra=openapi.read(EVIDENCE),
 )

@@ -28,7 +28,7 @@ _Caller = Annotated[Token, Depends(reader(SEE_ROUNDS))]
     summary="A round",
     response_model=RoundAnswer,
     dependencies=[scopes(SEE_ROUNDS)],
-    responses=openapi.problems("round_not_found", "validation_failed"),
+    responses=openapi.problems("round_not_found", "round_archived", "validation_failed"),
     openapi_extra=openapi.read(CLOSED),
 )
 async def read_round(
@@ -57,7 +57,7 @@ async def read_round(
     summary="A round's events",
     response_model=EventsAnswer,
     dependencies=[scopes(SEE_ROUNDS)],
-    responses=openapi.problems("round_not_found", "validation_failed"),
+    responses=openapi.problems("round_not_found", "round_archived", "validation_failed"),
     openapi_extra=openapi.read(EVENTS),
 )
 async def read_events(
@@ -76,8 +76,16 @@ async def read_events(
 
 
 async def found_round(reading: Reading, round_id: str) -> FoundRound:
-    """The round. Raises Problem round_not_found."""
+    """The round. Raises Problem round_not_found, or round_archived where it may have been there once."""
     found = await reading.round(round_id)
     if found is None:
+        horizon = await reading.horizon()
+        if horizon.may_hide(round_id):
+            raise Problem(
+                "round_archived",
+                f"Events up to position {horizon.position} are archived: if there was a round {round_id}, "
+                "it is among them.",
+                position=horizon.position,
+            )
         raise Problem("round_not_found", f"There is no round {round_id}.")
     return found

@@ -149,6 +149,8 @@ class Books:
                 recorded = decode(data)
                 if state is not None and recorded.version <= state.version:
                     continue
+                if state is None and recorded.version > 1:
+                    break  # the round's beginning is archived: it ended long ago
                 state = evolve(state, stream, recorded.event, recorded.meta["command"])
             if state is not None:
                 work.rounds[round_id] = state

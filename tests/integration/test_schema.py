@@ -248,10 +248,10 @@ def test_a_database_that_was_not_prepared_is_refused(database: str) -> None:
             "trigger events_never_change is missing or weakened",
         ),
         (
-            """CREATE OR REPLACE TRIGGER events_rows_never_change BEFORE UPDATE OR DELETE ON events
+            """CREATE OR REPLACE TRIGGER events_1_rows_never_change BEFORE UPDATE OR DELETE ON events_1
             FOR EACH ROW WHEN (OLD.position = 0) EXECUTE FUNCTION refuse_change();
-            ALTER TABLE events ENABLE ALWAYS TRIGGER events_rows_never_change""",
-            "trigger events_rows_never_change is missing or weakened",
+            ALTER TABLE events_1 ENABLE ALWAYS TRIGGER events_1_rows_never_change""",
+            "trigger events_1_rows_never_change is missing or weakened",
         ),
         ("GRANT UPDATE (data) ON events TO {app}", "could change recorded events"),
         ("GRANT DELETE ON events TO {app}", "could change recorded events"),

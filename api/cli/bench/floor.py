@@ -36,7 +36,7 @@ def floor(admin_dsn: str, rounds: int) -> float:
     """
     with psycopg.connect(admin_dsn, autocommit=True) as connection:
         connection.execute(
-            "CREATE TABLE ledger.floor_events (LIKE ledger.events INCLUDING INDEXES);"
+            "CREATE TABLE ledger.floor_events (LIKE ledger.events_1 INCLUDING INDEXES);"
             "CREATE TABLE ledger.floor_commands (LIKE ledger.commands INCLUDING INDEXES)"
         )
         trips = _trips(connection, rounds)
