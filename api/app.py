@@ -39,6 +39,8 @@ from api.problems import Problem, overloaded
 from api.reports import balances, jackpots, performance, significant
 from api.rulesets import reads as ruleset_reads
 from api.settings import ServiceSettings
+from api.software import commands as software_commands
+from api.software import reads as software_reads
 from api.tables import commands as table_commands
 from api.tables import reads as table_reads
 from api.writing import NOT_FOUND
@@ -78,6 +80,8 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     balances.router,
     jackpots.router,
     significant.router,
+    software_commands.router,
+    software_reads.router,
     health.router,
     page.router,
 )

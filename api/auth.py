@@ -29,6 +29,7 @@ APPROVE: Final = frozenset(("admin", "disputes:approve"))
 """What an action may ask of whoever approves it; which of them is the action's."""
 SEE_APPROVALS: Final = frozenset(("admin", "disputes", "disputes:approve", "reports", "audit"))
 SEE_PEOPLE: Final = frozenset(("admin", "audit"))
+SEE_SOFTWARE: Final = frozenset(("admin", "reports", "audit"))
 JOIN: Final = frozenset(("play", "admin"))
 
 

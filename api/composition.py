@@ -22,8 +22,10 @@ from infrastructure.keys import Keys
 from infrastructure.ledger.postgres import PostgresStore
 from infrastructure.ledger.submission import Result, Submission
 from infrastructure.ledger.writer import Writer
+from infrastructure.projections.runner import ProjectionRunner
 from infrastructure.reading import Reading
 from infrastructure.seals import Seals
+from infrastructure.software import Software
 
 BUILD: Final = "stud-ledger/0.1.0"
 """Names the software on every round."""
@@ -41,6 +43,8 @@ class Service:
     reading: Reading
     writer: Writer
     jobs: Jobs
+    software: Software
+    projections: ProjectionRunner | None = None
     clock: Clock = system_clock
     meter_streams: int = 0
     started: bool = False
@@ -56,12 +60,16 @@ class Service:
         self.writer.start()
         await self.reading.open()
         self.jobs.start()
+        if self.projections is not None:
+            self.projections.start()
         self.started = True
 
     async def stop(self) -> None:
         """Finish what is under way and give everything back."""
         self.started = False
         await asyncio.to_thread(self.jobs.stop)
+        if self.projections is not None:
+            await asyncio.to_thread(self.projections.stop)
         await asyncio.to_thread(self.writer.stop)
         await self.reading.close()
 
@@ -83,12 +91,15 @@ def compose(
     store = PostgresStore(settings.dsn, schema, throwaway=throwaway)
     writer = Writer(store, Seals(keys.deck), clock, BUILD)
     reading = Reading(settings.dsn, schema)
+    software = Software(BUILD, settings.start, settings.server)
     return Service(
         settings=settings,
         tokens=Tokens(keys.token, KnownPeople(reading.changed_people)),
         notes=Notes(keys.token, reading),
         reading=reading,
         writer=writer,
-        jobs=Jobs(settings.dsn, schema, writer.hand_over, clock),
+        jobs=Jobs(settings.dsn, schema, writer.hand_over, clock, software.daily),
+        software=software,
+        projections=ProjectionRunner(settings.dsn, schema) if settings.projector_inside else None,
         clock=clock,
     )

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import orjson
+import structlog
+
 from api.composition import Service
 from domain.commands import PublishRuleset, StartLedger
 from domain.rulesets.schema import ruleset_sha256
 from infrastructure import bootstrap
 from infrastructure.ledger.submission import own_submission
+
+log = structlog.get_logger(__name__)
 
 
 async def begin(service: Service) -> None:
@@ -24,3 +31,14 @@ async def begin(service: Service) -> None:
             version = 1 if known is None else known.version + 1
             key = f"publish:{document['id']}:{version}:{sha256}"
             await service.submit(own_submission(PublishRuleset(document), key))
+    await look_at_software(service)
+
+
+async def look_at_software(service: Service) -> None:
+    """Record what this process runs, before it takes its first request: nothing is played on what is not."""
+    trusting = await service.reading.is_demo()
+    submission = await asyncio.to_thread(service.software.at_start, trusting=trusting)
+    result = await service.submit(submission)
+    found = orjson.loads(result.body)
+    if found["halted"]:
+        log.error("software_mismatch", build=found["build"], changed=found["changed"])

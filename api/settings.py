@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import os
+import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
 DSN = "STUD_LEDGER_DSN"
 KEYS = "STUD_LEDGER_KEYS"
 DEMO = "STUD_LEDGER_DEMO"
+START = "STUD_LEDGER_START"
+PROJECTOR = "STUD_LEDGER_PROJECTOR_INSIDE"
+SERVER = "STUD_LEDGER_PG_INSTALLATION"
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceSettings:
     """The application role's connection string, the folder of the keys, whether demo tables may be opened.
+
+    `start` names this start of the service, which all its processes share; `server` is the folder of the
+    PostgreSQL that runs for it, None where the server is another's. `projector_inside`: a thread of the
+    process projects, as there is no process for it.
 
     The connection string may hold a password: it is left out of the representation.
     """
@@ -21,12 +29,30 @@ class ServiceSettings:
     dsn: str = field(repr=False)
     keys: Path
     demo: bool = False
+    start: str = field(default_factory=lambda: secrets.token_hex(8))
+    server: Path | None = None
+    projector_inside: bool = True
 
     def to_environment(self) -> dict[str, str]:
         """Return the environment variables that say the same."""
-        return {DSN: self.dsn, KEYS: str(self.keys), DEMO: "1" if self.demo else "0"}
+        return {
+            DSN: self.dsn,
+            KEYS: str(self.keys),
+            DEMO: "1" if self.demo else "0",
+            START: self.start,
+            SERVER: "" if self.server is None else str(self.server),
+            PROJECTOR: "1" if self.projector_inside else "0",
+        }
 
     @classmethod
     def from_environment(cls) -> ServiceSettings:
         """Read the settings a supervisor left in our environment. Raises KeyError where there are none."""
-        return cls(os.environ[DSN], Path(os.environ[KEYS]), demo=os.environ.get(DEMO) == "1")
+        server = os.environ.get(SERVER)
+        return cls(
+            os.environ[DSN],
+            Path(os.environ[KEYS]),
+            demo=os.environ.get(DEMO) == "1",
+            start=os.environ.get(START) or secrets.token_hex(8),
+            server=Path(server) if server else None,
+            projector_inside=os.environ.get(PROJECTOR) != "0",
+        )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -83,8 +83,17 @@ class WithNote(NamedTuple):
     note: str
 
 
+class Later(NamedTuple):
+    """A command that takes a while to make."""
+
+    make: Callable[[Service], Awaitable[Command]]
+
+
 class WriteRoute(APIRoute):
-    """A POST. Its function takes path parameters and `body`, and returns a command, perhaps `WithNote`."""
+    """A POST.
+
+    Its function takes path parameters and `body`, and returns a command, perhaps `WithNote` or `Later`.
+    """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().__init__(path, endpoint, **options)
@@ -96,7 +105,7 @@ class WriteRoute(APIRoute):
 class _Write:
     """The ASGI application behind a write route."""
 
-    def __init__(self, route: APIRoute, endpoint: Callable[..., Command | WithNote]) -> None:
+    def __init__(self, route: APIRoute, endpoint: Callable[..., Command | WithNote | Later]) -> None:
         hints = typing.get_type_hints(endpoint)
         self._endpoint = endpoint
         self.body: type[BaseModel] = hints["body"]
@@ -138,6 +147,8 @@ class _Write:
         body = json_body.validate(self.body, value)
         parameters = {name: _known_id(name, scope["path_params"][name]) for name in self._parameters}
         command = self._endpoint(**parameters, body=body)
+        if isinstance(command, Later):
+            command = await command.make(service)
         note = None
         if isinstance(command, WithNote):
             note = service.notes.of(id_, command.note)

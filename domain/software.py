@@ -14,7 +14,7 @@ from typing import Any, Final
 from domain import events as ev
 from domain.approvals import Action, Approved, register
 from domain.commands import VerifySoftware
-from domain.registers import SOFTWARE
+from domain.registers import SOFTWARE, SoftwareState
 from domain.rejections import Rejection
 from domain.work import Work
 
@@ -48,17 +48,17 @@ def verify_software(command: VerifySoftware, work: Work) -> dict[str, Any]:
 
 
 def software_answer(work: Work) -> dict[str, Any]:
+    """What `software_view` says of the books' own."""
+    return software_view(work.software)
+
+
+def software_view(state: SoftwareState) -> dict[str, Any]:
     """The software as the HTTP contract shows it: what was found last, and whether new rounds are opened."""
-    return software_view(work.software.halted, work.software.accepted, work.software.found)
-
-
-def software_view(halted: bool, accepted: dict[str, dict[str, str]], found: dict[str, str]) -> dict[str, Any]:  # noqa: FBT001 - it is a column
-    """The same of a row of the registers."""
-    build = found.get("build", "")
-    expected = accepted.get(build, {})
-    parts = {part: sha256 for part, sha256 in found.items() if part != "build"}
+    build = state.found.get("build", "")
+    expected = state.accepted.get(build, {})
+    parts = {part: sha256 for part, sha256 in state.found.items() if part != "build"}
     changed = sorted(part for part in PARTS if parts.get(part) != expected.get(part))
-    return {"halted": halted, "build": build, "found": parts, "accepted": expected, "changed": changed}
+    return {"halted": state.halted, "build": build, "found": parts, "accepted": expected, "changed": changed}
 
 
 def require_software(work: Work) -> None:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import psycopg
@@ -63,15 +64,25 @@ log = structlog.get_logger(__name__)
 
 
 class Jobs:
-    """One process's part in the ledger's own work. `hand_over` gives a command to the writer."""
+    """One process's part in the ledger's own work. `hand_over` gives a command to the writer.
+
+    `daily` makes the command that a day begins with, of its ISO date.
+    """
 
     def __init__(
-        self, dsn: str, schema: str, hand_over: Callable[[Submission], Future[Result]], clock: Clock
+        self,
+        dsn: str,
+        schema: str,
+        hand_over: Callable[[Submission], Future[Result]],
+        clock: Clock,
+        daily: Callable[[str], Submission] | None = None,
     ) -> None:
         self._dsn = dsn
         self._schema = schema
         self._hand_over = hand_over
         self._clock = clock
+        self._daily = daily
+        self._day = self._today()
         self._unsettled: Mapping[str, int] = {}
         self._acting = False
         self._next_look = 0.0
@@ -104,6 +115,7 @@ class Jobs:
         The connection is in autocommit mode. Raises psycopg.Error, Overloaded, TimeoutError.
         """
         self._make_partitions(connection)
+        self._look_daily()
         more = self._time_out_rounds(connection)
         self._go_on(dict(self._ask(connection, _UNSETTLED, UNSETTLED_MAX)))
         return more
@@ -113,6 +125,17 @@ class Jobs:
         if time.monotonic() >= self._next_look:
             partitions.make_ahead(connection, self._schema)
             self._next_look = time.monotonic() + PARTITIONS_SECONDS
+
+    def _look_daily(self) -> None:
+        """When a day begins (UTC), have its first command: the software is looked at (GLI-19 2.3.2)."""
+        today = self._today()
+        if self._daily is not None and today != self._day:
+            (result,) = self._do([self._daily(today)])
+            if result.outcome == ACCEPTED:
+                self._day = today
+
+    def _today(self) -> str:
+        return datetime.fromtimestamp(self._clock() // 1_000_000, UTC).date().isoformat()
 
     def _time_out_rounds(self, connection: psycopg.Connection) -> bool:
         """Time out a page of the rounds whose time is up; return whether there may be more, and it goes on.

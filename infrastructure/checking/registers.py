@@ -104,13 +104,14 @@ def _verified(books: Books, name: str, data: Data) -> None:
     if name != f"software-{books.position}":
         books.differs("type", f"the software is verified in the stream ledger-{name}")
     if books.registers.peek(SOFTWARE) is None:
-        books.registers.add(SOFTWARE, {"accepted": {}})
-    software = books.registers.get(SOFTWARE) or {}
+        books.registers.add(SOFTWARE, {"at": books.position, "accepted": {}})
+    software: Data = books.registers.get(SOFTWARE) or {}
     accepted, build = software["accepted"], data["build"]
-    found = {part: data[part] for part in _PARTS if part in data}
+    found: Data = {part: data[part] for part in _PARTS if part in data}
     if data["matches"] != (accepted.get(build) == found or not accepted):
         books.differs("software", f"{build} is said to be as it was accepted, or not to be, and is the other")
-    software.update(at=books.position, found={"build": build, **found})
+    software["at"] = books.position
+    software["found"] = {"build": build, **found}
     software["halted"] = not (data["matches"] or "accepted" in data)
     if not software["halted"]:
         accepted.pop(build, None)

@@ -53,8 +53,8 @@ class EmbeddedPostgres:
     """A PostgreSQL server of our own on a Unix socket, from `start` to `stop` or our death.
 
     `home` keeps everything; `pg_bin` names other binaries than the wheel's; `workers` is how many processes
-    of a service it has connections for. Start it from the main thread: the server is told to stop when the
-    thread that started it ends.
+    of a service it has connections for; `installation` is the folder of the binaries that run. Start it from
+    the main thread: the server is told to stop when the thread that started it ends.
     """
 
     def __init__(self, home: Path, pg_bin: Path | None = None, *, workers: int = 1) -> None:
@@ -66,6 +66,7 @@ class EmbeddedPostgres:
         self._cluster = self._home / "cluster"
         self._log = self._home / "postgres.log"
         self._process: subprocess.Popen[bytes] | None = None
+        self.installation: Path | None = None
         digest = hashlib.sha256(os.fsencode(self._home)).hexdigest()[:16]
         self._name = f"stud-ledger-{digest}"
         self._socket = files.socket_directory(self._home, self._name, settings.PORT)
@@ -97,6 +98,7 @@ class EmbeddedPostgres:
         self._lock.acquire()
         try:
             programs = binaries.find(self._pg_bin, account)
+            self.installation = programs.directory.parent
             leftovers.clear(self._cluster, self._socket, self._name)
             self._make_cluster(programs, account)
             self._write_configuration(programs, account)

@@ -1,0 +1,1 @@
+"""The software check: what was found, looking again, accepting what has changed."""
