@@ -15,6 +15,7 @@ from api.page.card_words import card_name, hand_name
 from api.page.faces import Face, face
 from api.page.house import House
 from api.page.words import BetWords, explain, headline, verdict, word
+from domain.money import exact_text, parse_exact
 
 HAND: Final = 5
 
@@ -272,8 +273,20 @@ def _meter_news(house: House, events: Sequence[Mapping[str, Any]]) -> list[str]:
     for event in events:
         data = event["data"]
         if event["type"] == "SideBetPlaced" and "contribution" in data:
-            contribution = exact_whole(data["contribution"], house.currency)
-            said.append(f"{contribution} of the side bet went into the meter.")
+            said.append(_contributed(data, house.currency))
         elif event["type"] == "ContributionReversed":
             said.append("The contribution to the meter was taken back.")
     return said
+
+
+def _contributed(placed: Mapping[str, Any], currency: str) -> str:
+    """Where a jackpot side bet's shares went: the meter, and what waits for its next start."""
+    said, above = [], placed.get("overflow", "0")
+    into = exact_text(parse_exact(placed["contribution"]) - parse_exact(above))
+    if into != "0":
+        said.append(f"{exact_whole(into, currency)} of the side bet went into the meter.")
+    if above != "0":
+        said.append(f"The meter is full: {exact_whole(above, currency)} of it waits to be in the next one.")
+    if "diversion" in placed:
+        said.append(f"{exact_whole(placed['diversion'], currency)} of it pays for the next meter's start.")
+    return " ".join(said)

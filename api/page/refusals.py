@@ -22,6 +22,7 @@ _WORDS: Final = {
     "insufficient_funds": "This needs {needed}, and the wallet holds {balance}. Nothing was taken.",
     "ante_out_of_limits": "This table takes {low} to {high}. Your bets stand as you typed them.",
     "side_bet_stake": "{bet} takes {low} to {high} at this table. Your bets stand as you typed them.",
+    "jackpot_disabled": "The jackpot takes no bets for now: play without it. Nothing was taken.",
     "already_decided": "This hand was decided before, perhaps in another window. It stands as shown below.",
     "wrong_phase": "The round has gone on since this page was made. It stands as shown below.",
     "round_open": "Somebody is playing the table's one round now: try again when it has ended.",

@@ -14,6 +14,7 @@ from api.page.desk import DemoRound, Desk
 from api.page.house import House
 from api.page.refusals import Told
 from api.page.rendering import render
+from domain.jackpots import Jackpot
 from domain.money import exact_text
 from domain.work import Wallet
 
@@ -59,7 +60,10 @@ async def table_page(
         error=error,
         typed=typed or {"ante-1": plain(_usual_ante(house), currency)},
         key=secrets.token_urlsafe(KEY_BYTES),
-        side_bets=forms.side_bet_fields(house),
+        jackpot_words=_jackpot_words(jackpot, currency),
+        side_bets=[
+            bet for bet in forms.side_bet_fields(house) if bet.kind != "jackpot" or _takes_bets(jackpot)
+        ],
         top_up_words=_top_up_words(house, wallet),
         pay_tables=houses.pay_tables(house),
         facts=houses.facts(house),
@@ -71,6 +75,29 @@ async def table_page(
 def _usual_ante(house: House) -> int:
     """What the ante's field has when nobody has typed there yet."""
     return min(house.limits.min_ante * USUAL_ANTES, house.limits.max_ante)
+
+
+def _takes_bets(jackpot: Jackpot | None) -> bool:
+    return jackpot is not None and jackpot.enabled
+
+
+def _jackpot_words(jackpot: Jackpot | None, currency: str) -> str:
+    """What is particular to the table's jackpot now; empty where nothing is."""
+    if jackpot is None:
+        return ""
+    if jackpot.retired:
+        return "The jackpot of this table has been retired: it takes no bets any more."
+    said = []
+    if not jackpot.enabled:
+        said.append(
+            "The jackpot takes no bets for now. It keeps what it holds, and bets placed before count."
+        )
+    if jackpot.ceiling is not None:
+        said.append(
+            f"The jackpot grows up to {money(jackpot.ceiling, currency)}. What goes beyond that is not lost: "
+            "it waits for the next one, which starts when this one has been won."
+        )
+    return " ".join(said)
 
 
 def _top_up_words(house: House, wallet: Wallet | None) -> str:
