@@ -19,6 +19,7 @@ from infrastructure.ledger.store import (
     FirstReading,
     JackpotRow,
     OpenRoundRow,
+    RegisterRow,
     RulesetRow,
     Store,
     StoredEventRow,
@@ -110,6 +111,7 @@ def test_an_empty_ledger_is_at_position_zero(store: Store) -> None:
     assert not any(found)
     assert not answer.open_rounds
     assert not answer.transfers
+    assert not answer.registers
 
 
 def test_what_is_committed_is_read_back_by_every_store(new_store: NewStore) -> None:
@@ -131,6 +133,7 @@ def test_what_is_committed_is_read_back_by_every_store(new_store: NewStore) -> N
             replace(open_round("R2", sealed=None), answer_sha256=None, deadline_us=None),
         ],
         transfers=[TransferRow("p1", "in", "ref-1", 100, b'{"transaction_id":"t1"}')],
+        registers=[RegisterRow("person-anna", 2, active=True, state='{"c":"Řím"}'.encode())],
     )
     write(new_store(), batch)
     answer = new_store().begin(
@@ -150,6 +153,7 @@ def test_what_is_committed_is_read_back_by_every_store(new_store: NewStore) -> N
     assert answer.rulesets == batch.rulesets
     assert answer.open_rounds == {row.round_id: row for row in batch.open_rounds}
     assert answer.transfers == batch.transfers
+    assert answer.registers == batch.registers
     assert answer.events == {"R1": [b'{"position":1}', b'{"position":2}']}
 
 
@@ -203,6 +207,41 @@ def test_only_what_changed_since_the_known_position_is_read(new_store: NewStore)
         answer = reader.begin(FirstReading(known))
         reader.rollback()
         assert sorted(row.table_id for row in answer.tables) == expected
+
+
+def registers(reader: Store, known_position: int, *names: str) -> list[tuple[str, bool]]:
+    """Return the registers that a reading finds, by name, each with whether it is active."""
+    found = reader.begin(FirstReading(known_position, registers=names)).registers
+    reader.rollback()
+    return sorted((row.name, row.active) for row in found)
+
+
+def test_a_writer_that_knows_nothing_is_given_the_active_registers(new_store: NewStore) -> None:
+    """Those that are no longer active are returned where they are named, each register once."""
+    rows = [RegisterRow(f"approval-{n}", n, active=n > 1, state=b"{}") for n in (1, 2, 3)]
+    write(
+        new_store(),
+        changes(3, events=[event(n, version=n) for n in (1, 2, 3)], registers=rows),
+    )
+    reader = new_store()
+    active = [("approval-2", True), ("approval-3", True)]
+    assert registers(reader, 0) == active
+    assert registers(reader, 0, "approval-1", "approval-2", "approval-9") == [("approval-1", False), *active]
+
+
+def test_a_writer_is_told_which_registers_changed_active_or_not(new_store: NewStore) -> None:
+    """A decision elsewhere reaches whoever knows the proposal; where nothing moved nothing is read."""
+    store, reader = new_store(), new_store()
+    row = RegisterRow("approval-1", 1, active=True, state=b"1")
+    write(store, changes(1, events=[event(1)], registers=[row, replace(row, name="approval-2")]))
+    assert registers(reader, 1) == []
+    decided = replace(row, position=2, active=False, state=b"2")
+    write(store, changes(2, events=[event(2, version=2)], registers=[decided]))
+    assert registers(reader, 1) == [("approval-1", False)]
+    assert registers(reader, 2) == []
+    assert registers(reader, 2, "approval-1") == [("approval-1", False)]
+    assert registers(reader, 0) == [("approval-2", True)]
+    assert new_store().begin(FirstReading(1)).registers == [decided]
 
 
 def test_a_cached_round_gets_only_its_later_events(new_store: NewStore) -> None:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import psycopg
@@ -125,7 +125,8 @@ def in_one_batch(ledger: Ledger, submissions: Sequence[Submission]) -> tuple[lis
 
 # ── Statements ──────────────────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize(
-    "kind", ["deposits", "withdrawals", "openings", "decisions", "rejections", "repeats"]
+    "kind",
+    ["deposits", "withdrawals", "openings", "decisions", "rejections", "repeats", "proposals", "approvals"],
 )
 def test_a_batch_takes_as_many_statements_whatever_its_size(ledger: Ledger, kind: str) -> None:
     """One command, ten, or two hundred: the statements of their batch are the same in number."""
@@ -148,6 +149,8 @@ def batch_of(ledger: Ledger, kind: str, size: int) -> list[Submission]:
         commands = [deposit(n % PLAYERS, 5, f"{name}-{n}") for n in range(size)]
     elif kind == "withdrawals":
         commands = [c.Withdraw(f"player-{n % PLAYERS}", 5, f"{name}-{n}", f"t{n}") for n in range(size)]
+    elif kind in ("proposals", "approvals"):
+        return proposals(ledger, size, approved=kind == "approvals")
     elif kind == "rejections":
         commands = [c.Withdraw(f"player-{n % PLAYERS}", 10**9, f"{name}-{n}", f"t{n}") for n in range(size)]
     else:
@@ -166,6 +169,21 @@ def batch_of(ledger: Ledger, kind: str, size: int) -> list[Submission]:
     if kind == "repeats":
         in_one_batch(ledger, sent)
     return sent
+
+
+def proposals(ledger: Ledger, size: int, *, approved: bool) -> list[Submission]:
+    """Return proposals to register somebody, or approvals of such; two people are registered before."""
+    for name in ("anna", "ben"):
+        in_one_batch(ledger, [submission(c.RegisterPerson(name, f"key-{name}", ("admin",), "-"), name)])
+    names = [f"person-{size}-{n}" for n in range(size)]
+    proposed = [
+        submission(c.RegisterPerson(name, f"key-{name}", ("audit",), f"A{name}"), name) for name in names
+    ]
+    if not approved:
+        return proposed
+    in_one_batch(ledger, proposed)
+    approvals = [submission(c.Approve(f"A{name}"), f"approve-{name}") for name in names]
+    return [replace(each, actor="ben", person="ben", scopes=frozenset({"admin"})) for each in approvals]
 
 
 # ── Refused by the database ─────────────────────────────────────────────────────────────────────────────────

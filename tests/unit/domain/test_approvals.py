@@ -1,4 +1,4 @@
-"""What takes two people: proposed by one, approved by another, done in one command; and the ways around it."""
+"""What takes two people: proposed by one, approved by another, done in one command, and ways around it."""
 
 from __future__ import annotations
 
