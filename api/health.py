@@ -38,6 +38,8 @@ async def readyz(request: Request) -> Response:
     if not service.writer.alive:
         raise overloaded("The writer has ended.")
     if not service.jobs.alive:
-        raise overloaded("The thread for time-outs and projections has ended.")
+        raise overloaded("The thread for time-outs has ended.")
+    if service.projections is not None and not service.projections.alive:
+        raise overloaded("The thread for projections has ended.")
     await service.reading.position()
     return Response(_OK, media_type="application/json")

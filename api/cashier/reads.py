@@ -66,7 +66,7 @@ async def read_player_rounds(
 ) -> Response:
     """The rounds the player has staked on, the newest first; listed a moment after the ledger has them."""
     wallet = await wallet_of(reading, player_id)
-    if min_position is not None and not await reading.wait_for_player_rounds(min_position):
+    if min_position is not None and not await reading.wait_for_projections(min_position, ("player_rounds",)):
         raise overloaded(f"The list has not come to position {min_position} yet.")
     found = await reading.player_rounds(wallet.player, key_of(cursor, AFTER_ALL_ROUNDS), PAGE_MAX + 1)
     items = [_round(round_id, stored) for round_id, stored in found[:PAGE_MAX]]

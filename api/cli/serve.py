@@ -20,7 +20,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from api.cli import data_directory, welcome
-from api.cli.supervisor import ServiceError, Workers, listen
+from api.cli.supervisor import PROJECTOR, ServiceError, Workers, listen
 from api.settings import ServiceSettings
 from api.tokens import TTL_SECONDS_DEFAULT, mint
 from infrastructure.bootstrap import NotReadyError, check, is_empty, prepare
@@ -161,8 +161,14 @@ def bring_up(options: Options, stack: contextlib.ExitStack) -> tuple[EmbeddedPos
         login = with_password(options.database_url, directory.keys)
     check(login)
     keys = Keys.load_or_create(directory.keys, ledger_is_empty=is_empty(login))
-    settings = ServiceSettings(login, directory.keys, demo=postgres is not None)
-    workers = Workers(listener, settings.to_environment())
+    settings = ServiceSettings(
+        login,
+        directory.keys,
+        demo=postgres is not None,
+        server=None if postgres is None else postgres.installation,
+        projector_inside=False,
+    )
+    workers = Workers(listener, settings.to_environment(), beside=PROJECTOR)
     stack.callback(workers.stop)
     workers.start(options.workers)
     address = address_of(listener)

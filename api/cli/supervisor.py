@@ -1,4 +1,4 @@
-"""Keeping workers alive: start them, start again the one that ends, stop them all in order.
+"""Keeping processes alive: start them, start again the one that ends, stop them all in order.
 
 It runs in the main thread, and in no other: the kernel ends a child when the thread that started it does.
 """
@@ -16,13 +16,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from api.cli import worker
+from api.cli import projector, worker
 from infrastructure.children import dies_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 WORKER = (sys.executable, "-P", "-m", worker.__name__)
+PROJECTOR = (sys.executable, "-P", "-m", projector.__name__)
 BACKLOG = 1024
 FAILURES_MAX = 10  # with the delays below: most of a minute, in which a database may come back
 FIRST_DELAY_S = 0.1
@@ -32,6 +33,7 @@ READY_TIMEOUT_S = 120.0
 PROBE_TIMEOUT_S = 1.0
 PORT_PATIENCE_S = 2.0  # the workers of a killed service give the port up within this
 POLL_S = 0.02
+_WORKER, _PROJECTOR = "worker", "projector"
 KILL_AFTER_S = worker.GRACE_S + 5.0
 
 
@@ -71,37 +73,48 @@ def _listen_now(host: str, port: int) -> socket.socket:
 
 
 @dataclass(slots=True)
-class _Worker:
+class _Child:
+    """A process that is kept. `failures_max`: how often in a row it may end; None: however often."""
+
+    name: str
     process: subprocess.Popen[bytes]
     started_at: float
+    failures_max: int | None
     failures: int = 0
     start_again_at: float | None = None
 
 
 class Workers:
-    """Some processes that serve one listening socket.
+    """Some processes that serve one listening socket, and one beside them that projects.
 
-    `environment` is what each of them is told; `program` is what each of them runs, with the socket's
-    descriptor as its last argument.
+    `environment` is what each of them is told; `program` is what each worker runs, with the socket's
+    descriptor as its last argument; `beside` is what the other one runs, where there is one. The service
+    answers without that one, so it is started again for ever and never ends the service.
     """
 
     def __init__(
-        self, listener: socket.socket, environment: Mapping[str, str], program: Sequence[str] = WORKER
+        self,
+        listener: socket.socket,
+        environment: Mapping[str, str],
+        program: Sequence[str] = WORKER,
+        beside: Sequence[str] | None = None,
     ) -> None:
         self._listener = listener
         self._environment = dict(environment)
         self._program = program
-        self._workers: list[_Worker] = []
+        self._beside = beside
+        self._children: list[_Child] = []
 
     def start(self, count: int) -> None:
         """Start the workers and wait until the service says it is ready.
 
         Raises ServiceError where a worker ends before that, or none gets ready in time.
         """
-        self._workers = [_Worker(self._spawn(), time.monotonic()) for _ in range(count)]
+        workers = [self._child(_WORKER, FAILURES_MAX) for _ in range(count)]
+        self._children = workers + ([self._child(_PROJECTOR, None)] if self._beside is not None else [])
         deadline = time.monotonic() + READY_TIMEOUT_S
         while not self._is_ready():
-            for each in self._workers:
+            for each in workers:
                 if (status := each.process.poll()) is not None:
                     raise ServiceError(f"a worker ended at its start with status {status}: it said why above")
             if time.monotonic() > deadline:
@@ -113,11 +126,11 @@ class Workers:
 
         Raises ServiceError where a worker ends again and again.
         """
-        return [line for each in self._workers if (line := self._look_after(each))]
+        return [line for each in self._children if (line := self._look_after(each))]
 
     def stop(self) -> None:
-        """Tell the workers to finish their answers and end; end by force those that do not."""
-        running = [each.process for each in self._workers if each.process.poll() is None]
+        """Tell the processes to finish what they answer or write and end; end by force those that do not."""
+        running = [each.process for each in self._children if each.process.poll() is None]
         for process in running:
             process.terminate()
         deadline = time.monotonic() + KILL_AFTER_S
@@ -127,31 +140,37 @@ class Workers:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        self._workers = []
+        self._children = []
 
-    def _look_after(self, each: _Worker) -> str:
+    def _look_after(self, each: _Child) -> str:
         now = time.monotonic()
         if each.start_again_at is not None:
             if now >= each.start_again_at:
-                each.process, each.started_at, each.start_again_at = self._spawn(), now, None
+                each.process, each.started_at, each.start_again_at = self._spawn(each.name), now, None
             return ""
         status = each.process.poll()
         if status is None:
             return ""
         each.failures = 1 if now - each.started_at > HEALTHY_AFTER_S else each.failures + 1
-        if each.failures > FAILURES_MAX:
+        if each.failures_max is not None and each.failures > each.failures_max:
             raise ServiceError(f"a worker ended {each.failures} times in a row, now with status {status}")
         delay_s = min(FIRST_DELAY_S * 2 ** (each.failures - 1), DELAY_S_MAX)
         each.start_again_at = now + delay_s
-        return f"worker {each.process.pid} ended with status {status}; starting another in {delay_s:.1f} s"
+        return (
+            f"{each.name} {each.process.pid} ended with status {status}; starting another in {delay_s:.1f} s"
+        )
 
-    def _spawn(self) -> subprocess.Popen[bytes]:
-        descriptor = self._listener.fileno()
+    def _child(self, name: str, failures_max: int | None) -> _Child:
+        return _Child(name, self._spawn(name), time.monotonic(), failures_max)
+
+    def _spawn(self, name: str) -> subprocess.Popen[bytes]:
+        descriptors = [self._listener.fileno()] if name == _WORKER else []
+        program = self._program if name == _WORKER else self._beside or ()
         return subprocess.Popen(
-            [*self._program, str(descriptor)],
+            [*program, *map(str, descriptors)],
             env=os.environ | self._environment,
             stdin=subprocess.DEVNULL,
-            pass_fds=[descriptor],
+            pass_fds=descriptors,
             start_new_session=True,  # Ctrl-C at a terminal is for the supervisor, which stops them in order
             preexec_fn=dies_with_parent(signal.SIGTERM),
         )

@@ -6,7 +6,7 @@ are rows looked at. What is written meanwhile is not seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any, Final
 
 import psycopg
@@ -29,7 +29,7 @@ _DIFFERENCE: Final = """SELECT {key} FROM (SELECT * FROM {live} WHERE {range}) A
 
 def compare(
     connection: psycopg.Connection, schema: str, projection: Projection, live: int, rebuilt: int
-) -> Iterator[Difference | None]:
+) -> Generator[Difference | None, None, None]:
     """Yield None after each slice without a difference; then one difference, if there is one.
 
     The connection is in autocommit mode. Raises Stale where the builds do not stand at one position.
@@ -50,7 +50,7 @@ def compare(
 
 def _compare_table(
     connection: psycopg.Connection, table: Table, pair: list[sql.Identifier]
-) -> Iterator[Difference | None]:
+) -> Generator[Difference | None, None, None]:
     types = {column.name: column.type for column in table.columns}
     key = sql.SQL(", ").join(map(sql.Identifier, table.key))
     place = sql.SQL(", ").join(sql.SQL(f"%s::{types[name]}") for name in table.key)

@@ -99,7 +99,7 @@ class Engine:
         if care is not None and care.until is not None and care.until <= checkpoint.position:
             self._stop(key, care)
             return
-        shelf = SettledShelf(self._sink.shelf(*key), self.settle)
+        shelf = SettledShelf(self._sink.shelf(*key), self._settle)
         projection = self._makers[checkpoint.name]()
         try:
             projection.restore(shelf, checkpoint.position)
@@ -116,7 +116,7 @@ class Engine:
 
     def leave(self, key: Key) -> None:
         """No longer take a build forward. Raises as `turn`."""
-        self.settle()
+        self.settled()
         for group in self._groups:
             group.leave(key)
         self._groups = [group for group in self._groups if group.members]
@@ -154,14 +154,20 @@ class Engine:
         try:
             more = self._turn()
             if not more:
-                self.settle()
+                self._settle()
         except _Again:
             self.load()
             return True
         return more
 
-    def settle(self) -> None:
-        """Wait until what is being written is written. Raises as `turn`."""
+    def settled(self) -> None:
+        """Have everything written that was projected. Raises as `turn`."""
+        try:
+            self._settle()
+        except _Again:
+            self.load()
+
+    def _settle(self) -> None:
         if self._writing is None:
             return
         (moves, future), self._writing = self._writing, None
@@ -218,7 +224,7 @@ class Engine:
         return batch_from(position, stored), cut
 
     def _write(self, moves: list[Move]) -> None:
-        self.settle()
+        self._settle()
         if self._executor is not None:
             self._writing = moves, self._executor.submit(self._sink.apply, moves)
             return
@@ -273,11 +279,11 @@ class Engine:
     def _take_less_care(self, group: Group, care: _Care) -> None:
         key = group.members[0].key
         if care.until is not None and group.position >= care.until:
-            self.settle()
+            self._settle()
             self._stop(key, care)
             self._groups.remove(group)
         elif care.until is None and group.position >= care.suspect:
-            self.settle()
+            self._settle()
             self._care.pop(key, None)
 
     def _stop(self, key: Key, care: _Care) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 from infrastructure.projections.kinds import Key, Projection, Row, Shelf, Table
@@ -103,7 +103,7 @@ class MemorySink:
             self._rows[name, build] = {table: {} for table in self._tables(name)}
             self._change(name, build, state=RUNNING)
 
-    def compare(self, name: str, live: int, rebuilt: int) -> Iterator[Difference | None]:
+    def compare(self, name: str, live: int, rebuilt: int) -> Generator[Difference | None, None, None]:
         """Compare two builds that stand at one position; at most one difference."""
         before, after = (
             {table: dict(rows) for table, rows in self._rows[name, build].items()}

@@ -7,7 +7,7 @@ they are derived again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, Final
 
 import psycopg
@@ -162,7 +162,7 @@ class PostgresSink:
                 tables.make_tables(self._connection, self._schema, self._defined[name].tables, build)
                 self._state(name, build, RUNNING, None, None)
 
-    def compare(self, name: str, live: int, rebuilt: int) -> Iterator[Difference | None]:
+    def compare(self, name: str, live: int, rebuilt: int) -> Generator[Difference | None, None, None]:
         """Compare two builds that stand at one position; None now and then on the way. Raises Stale."""
         with self._connect() as connection:
             yield from comparing.compare(

@@ -7,7 +7,7 @@ A projection has one live build, whose tables readers see, and while it is rebui
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from infrastructure.projections.kinds import Row, Shelf
@@ -95,7 +95,7 @@ class Sink(Protocol):
     def begin(self, name: str, build: int) -> None:
         """Make the empty tables of a build that was requested."""
 
-    def compare(self, name: str, live: int, rebuilt: int) -> Iterator[Difference | None]:
+    def compare(self, name: str, live: int, rebuilt: int) -> Generator[Difference | None, None, None]:
         """Compare two builds that stand at one position; None now and then on the way.
 
         What is compared is that position's rows, whatever is written meanwhile. At most one difference.

@@ -1,4 +1,4 @@
-"""What the ledger does by itself: time-outs, left-over settlements, projections."""
+"""What the ledger does by itself: time-outs and left-over settlements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from infrastructure.ledger.submission import (
     continuation,
     own_submission,
 )
-from infrastructure.projections import player_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -261,29 +260,3 @@ def test_a_time_out_that_is_not_due_is_rejected(stage: Api) -> None:
     result = stage.service.writer.call(own_submission(TimeOutRound(round_id), "too-early"))
     assert b"wrong_phase" in result.body
     stage.decide(round_id, 1, "fold")
-
-
-def test_the_list_of_players_rounds_is_rebuilt_to_what_it_was(stage: Api) -> None:
-    """From position 0, in batches of another size, the projection comes to exactly the same rows (G8)."""
-    query = f"SELECT player, round_id FROM {stage.schema}.player_rounds ORDER BY 1, 2"
-    eventually(lambda: projected(stage))
-    with psycopg.connect(stage.admin_dsn, autocommit=True) as connection:
-        before = connection.execute(query).fetchall()
-        with connection.transaction():
-            # Hold the checkpoint, so that the service's own job waits until the rebuilding is done.
-            connection.execute(f"UPDATE {stage.schema}.projections SET position = 0")
-            connection.execute(f"DELETE FROM {stage.schema}.player_rounds")
-            while player_rounds.project(connection, stage.schema, 777):
-                pass
-            rebuilt = connection.execute(query).fetchall()
-    assert len(before) > 1_000
-    assert rebuilt == before
-
-
-def projected(api: Api) -> bool:
-    """Whether the projection has come to the head."""
-    with psycopg.connect(api.admin_dsn) as connection:
-        (behind,) = connection.execute(
-            f"SELECT h.position - p.position FROM {api.schema}.head h, {api.schema}.projections p"
-        ).fetchone() or (1,)
-    return bool(behind == 0)

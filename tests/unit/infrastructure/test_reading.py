@@ -24,7 +24,7 @@ class Database:
         self.most_at_once = 0
         self.is_down = False
 
-    async def rows(self, _query: str, *_parameters: Any) -> list[tuple[int]]:
+    async def rows(self, query: str, *_parameters: Any) -> list[tuple[Any, ...]]:
         """Take the place of `Reading._rows`."""
         self.asked += 1
         self.at_once += 1
@@ -33,6 +33,8 @@ class Database:
         self.at_once -= 1
         if self.is_down:
             raise ReadingUnavailable
+        if query == "projected":
+            return [("one", self.asked), ("two", self.asked + 7)]
         return [(self.asked,)]
 
 
@@ -49,7 +51,12 @@ def run(monkeypatch: pytest.MonkeyPatch, test: Callable[[Reading, Database], Awa
     return database
 
 
-@pytest.mark.parametrize("wait", [Reading.wait_for, Reading.wait_for_player_rounds])
+def wait_for_two(reading: Reading, position: int) -> Awaitable[bool]:
+    """Wait for two projections."""
+    return reading.wait_for_projections(position, ("one", "two"))
+
+
+@pytest.mark.parametrize("wait", [Reading.wait_for, wait_for_two])
 def test_those_who_wait_ask_together(
     monkeypatch: pytest.MonkeyPatch, wait: Callable[[Reading, int], Awaitable[bool]]
 ) -> None:

@@ -1,0 +1,33 @@
+"""The process that projects, beside the workers: one for a service, however many workers there are.
+
+It gives way to them: what it writes is a moment later, what they write is waited for.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+from api.settings import ServiceSettings
+from infrastructure.bootstrap import DEFAULT_SCHEMA
+from infrastructure.projections.runner import ProjectionRunner
+
+NICENESS = 5
+
+
+def main() -> int:
+    """Project until a signal says stop; what to do so with is in our environment."""
+    signals = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
+    # Blocked before any thread begins, so that all of them leave the signals to sigwait.
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    os.nice(NICENESS)
+    runner = ProjectionRunner(ServiceSettings.from_environment().dsn, DEFAULT_SCHEMA)
+    runner.start()
+    signal.sigwait(signals)
+    runner.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,188 @@
+"""Projecting in PostgreSQL: the engine on connections, and a thread that keeps it going.
+
+One process acts for a ledger; an advisory lock sees to that, and lets another take over when its holder's
+connection ends, however it ends. The checkpoints would keep the rows right even without it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Final, Self
+
+import psycopg
+import structlog
+
+from infrastructure import defects
+from infrastructure.projections import tables
+from infrastructure.projections.catalogue import PROJECTIONS
+from infrastructure.projections.engine import BATCH_EVENTS_MAX, Engine
+from infrastructure.projections.kinds import Facts, Projection
+from infrastructure.projections.postgres import PostgresSink, prepare
+from infrastructure.projections.rebuilds import Rebuilds
+from infrastructure.projections.round_facts import RoundFacts
+from infrastructure.projections.sink import Stale
+from infrastructure.projections.source import PostgresSource
+
+PAUSE_SECONDS_MIN: Final = 0.03
+PAUSE_SECONDS_MAX: Final = 0.25
+PAUSE_FACTOR: Final = 10
+"""A pause is so many times as long as the turn before it: while events keep coming, some gather."""
+RECONNECT_SECONDS: Final = 1.0
+LOCK_SECONDS: Final = 0.5
+
+log = structlog.get_logger(__name__)
+
+
+class Projector:
+    """The engine on three connections of its own. A context manager; not thread safe.
+
+    `acting` says whether it is the one that projects: until `try_to_act` says so, do not `turn`.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        schema: str,
+        *,
+        projections: Sequence[Callable[[], Projection]] = PROJECTIONS,
+        facts: Callable[[], Facts] = RoundFacts,
+        batch_events_max: int = BATCH_EVENTS_MAX,
+    ) -> None:
+        self._dsn = dsn
+        self._schema = schema
+        self._projections = projections
+        self._facts = facts
+        self._batch_events_max = batch_events_max
+        self._stack = ExitStack()
+        self._engine: Engine | None = None
+        self._rebuilds: Rebuilds | None = None
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._writing = stack.enter_context(self._connect())
+            self._reading = prepare(stack.enter_context(self._connect()))
+            executor = stack.enter_context(ThreadPoolExecutor(1, "projections-writing"))
+            self._executor = executor
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def acting(self) -> bool:
+        """Whether this is the process that projects."""
+        return self._engine is not None
+
+    def try_to_act(self) -> bool:
+        """Become the one that projects, unless another is. Raises psycopg.Error."""
+        if self._engine is not None:
+            return True
+        (had,) = self._writing.execute(
+            "SELECT pg_try_advisory_lock(%s)", [tables.lock_number(self._schema)]
+        ).fetchone() or (False,)
+        if had:
+            tables.ensure(self._writing, self._schema, self._projections)
+            sink = PostgresSink(
+                self._writing, self._schema, [make() for make in self._projections], self._connect
+            )
+            engine = Engine(
+                PostgresSource(self._reading, self._schema),
+                sink,
+                self._projections,
+                self._facts,
+                executor=self._executor,
+                batch_events_max=self._batch_events_max,
+            )
+            engine.load()
+            self._engine, self._rebuilds = engine, Rebuilds(engine, sink)
+        return bool(had)
+
+    def turn(self) -> bool:
+        """Take the projections forward a bounded way; return whether there is more to do at once.
+
+        Raises psycopg.Error and Stale: then begin anew with another instance.
+        """
+        if self._engine is None or self._rebuilds is None:
+            raise RuntimeError("another process projects, or nobody tried to act")
+        more = self._engine.turn()
+        return self._rebuilds.turn() or more
+
+    def _connect(self) -> psycopg.Connection:
+        return psycopg.connect(
+            self._dsn,
+            autocommit=True,
+            connect_timeout=5,
+            application_name="stud-ledger projections",
+            keepalives_idle=5,
+            keepalives_interval=2,
+            keepalives_count=3,
+        )
+
+
+class ProjectionRunner:
+    """A thread that projects for as long as it lives, and waits while another process does."""
+
+    def __init__(
+        self,
+        dsn: str,
+        schema: str,
+        *,
+        projections: Sequence[Callable[[], Projection]] = PROJECTIONS,
+        facts: Callable[[], Facts] = RoundFacts,
+        batch_events_max: int = BATCH_EVENTS_MAX,
+    ) -> None:
+        self._make: Callable[[], Projector] = lambda: Projector(
+            dsn, schema, projections=projections, facts=facts, batch_events_max=batch_events_max
+        )
+        self._acting = False
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="projections", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the turn that is under way."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the thread is there."""
+        return self._thread.is_alive()
+
+    @property
+    def acting(self) -> bool:
+        """Whether this process is the one that projects."""
+        return self._acting
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                with self._make() as projector:
+                    self._project(projector)
+            except (psycopg.Error, Stale) as error:
+                log.warning("projections_interrupted", error=type(error).__name__)
+            except Exception as error:  # noqa: BLE001 - a defect must not end the projections for good
+                # The error's values may be secret: only its kind and place are logged.
+                log.error("projections_failed", error=type(error).__name__, at=defects.place(error))  # noqa: TRY400
+            self._acting = False
+            self._stop.wait(RECONNECT_SECONDS)
+
+    def _project(self, projector: Projector) -> None:
+        while not self._stop.is_set():
+            self._acting = projector.try_to_act()
+            if not self._acting:
+                self._stop.wait(LOCK_SECONDS)
+                continue
+            began = time.monotonic()
+            if not projector.turn():
+                pause = PAUSE_FACTOR * (time.monotonic() - began)
+                self._stop.wait(min(max(pause, PAUSE_SECONDS_MIN), PAUSE_SECONDS_MAX))
