@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import multiprocessing
 import os
-import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
+from itertools import repeat
 from typing import Any
 
 import orjson
@@ -21,7 +19,6 @@ import pytest
 from api.cli.simulate.channel import InProcess
 from api.cli.simulate.play import furnish, play
 from api.cli.simulate.summary import Summary, trial_balance
-from api.play.finished import _replay, evidence
 from domain import commands as c
 from domain.rulesets import SHIPPED
 from infrastructure.bootstrap import prepare, shipped_documents
@@ -29,15 +26,14 @@ from infrastructure.clock import system_clock
 from infrastructure.ledger.postgres import PostgresStore
 from infrastructure.ledger.submission import own_submission
 from infrastructure.ledger.writer import Writer
-from infrastructure.reading import Reading
 from infrastructure.seals import Seals
+from tests.integration.proving import prove
 
 ROUNDS = 10_000
 SEED = 2
 PLAYERS = 448
 SCHEMA = "simulated"
 PASSWORDS = {"app": "app-password-of-a-test", "auditor": "auditor-password-of-a-test"}
-VERIFY = Path(__file__).parents[2] / "scripts" / "verify.py"
 CHUNK = 250
 
 
@@ -109,9 +105,8 @@ def test_every_round_is_proved_by_replay_and_by_the_offline_verifier(simulated: 
     chunks = [ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK)]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, mp_context=context) as pool:
-        problems = [
-            problem for found in pool.map(prove, [simulated.dsn] * len(chunks), chunks) for problem in found
-        ]
+        found = pool.map(prove, repeat(simulated.dsn), repeat(SCHEMA), chunks)
+        problems = [problem for each in found for problem in each]
     assert problems == []
 
 
@@ -185,31 +180,3 @@ def test_money_that_disappears_puts_the_trial_balance_off(simulated: Simulated, 
             WHERE currency = 'GBP' AND account = 'house:test'"""
         )
     assert not any(trial.off for trial in trial_balance(simulated.dsn, SCHEMA))
-
-
-def prove(dsn: str, round_ids: list[str]) -> list[str]:
-    """Say what is wrong with these rounds; it runs in a process of its own."""
-    spec = importlib.util.spec_from_file_location("verify_simulated_rounds", VERIFY)
-    assert spec is not None
-    assert spec.loader is not None
-    verify: Any = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = verify
-    spec.loader.exec_module(verify)
-
-    async def read() -> list[str]:
-        reading = Reading(dsn, SCHEMA, connections_max=1)
-        await reading.open()
-        problems = []
-        for round_id in round_ids:
-            found = await reading.round(round_id)
-            assert found is not None
-            stored = await reading.events(round_id)
-            if _replay(found, stored)["verdict"] != "pass":
-                problems.append(f"{round_id}: the replay fails")
-            case = verify.examine(evidence(found, stored, None))
-            if case.verdict() != "verified":
-                problems.append(f"{round_id}: {case.verdict()} {case.unusable}")
-        await reading.close()
-        return problems
-
-    return asyncio.run(read())

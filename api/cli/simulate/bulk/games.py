@@ -111,6 +111,7 @@ class Games:
                 if not guests:
                     return None
                 self._visits += 1
+                self._started += 1
                 self._reserved += most
                 return self._visit(visit, guests, most)
         return None
@@ -118,7 +119,7 @@ class Games:
     def _events_max(self, visit: plans.Visit) -> int:
         """The most events that a visit's next round and its leaving can have."""
         hands = max(visit.guests, visit.house.ruleset.seating.hands_per_player)
-        return hands * (8 + len(self._side_bets[visit.house.table_id])) + 4 * visit.guests + 8
+        return hands * (8 + len(self._side_bets[visit.house.table_id])) + 5 * visit.guests + 8
 
     def _fits(self, events: int) -> bool:
         """Whether another round may begin, with so many events beside those of the visits under way."""
@@ -135,14 +136,17 @@ class Games:
             yield from self._pay(house, guest, 0)
             if visit.joins:
                 yield self._do(c.JoinTable(table_id, guest, session_id=session))
-        for _ in range(visit.rounds):
-            if not self._fits(0):
-                break
-            self._started += 1
+        for number in range(visit.rounds):
+            if number:  # the first one was begun with the visit
+                if not self._fits(0):
+                    break
+                self._started += 1
             yield from self._round(visit, table_id, guests, session)
-        if visit.joins:
-            for guest in guests:
+        for guest in guests:
+            if visit.joins:
                 yield self._do(c.LeaveTable(table_id, guest))
+            if visit.cashes:
+                yield self._transfer(self._guests.withdrawal(self._work, guest))
         self._guests.give_back(house.currency, guests)
         self._reserved -= most
 

@@ -63,6 +63,11 @@ class Guests:
             return [c.Withdraw(guest, ENOUGH - POCKET, self._reference(), ids.transaction_id())]
         return []
 
+    def withdrawal(self, work: Work, guest: str) -> c.Withdraw:
+        """A withdrawal of half of what a guest has; who has played has something left."""
+        amount = max(work.wallet_of(guest).balance // 2, 1)
+        return c.Withdraw(guest, amount, self._reference(), ids.transaction_id())
+
     def deposit(self, guest: str, amount: int) -> c.Deposit:
         """A deposit with a reference of its own."""
         return c.Deposit(guest, amount, self._reference(), ids.transaction_id())

@@ -22,7 +22,8 @@ CROWD: Final = 120
 class Visit:
     """`guests` play `rounds` rounds, unless the cards or the chunk end them earlier.
 
-    `timed`: at the table where decisions have their time. `dice` decides everything else.
+    `timed`: at the table where decisions have their time. `cashes`: takes money home in the end. `dice`
+    decides everything else.
     """
 
     house: House
@@ -30,6 +31,7 @@ class Visit:
     rounds: int
     joins: bool
     timed: bool
+    cashes: bool
     dice: Random = field(repr=False)
 
 
@@ -61,6 +63,7 @@ def visit(houses: Sequence[House], seed: str, number: int, *, alone: bool = Fals
         rounds=1 if guests == CROWD else 1 + int(dice.random() * 10),
         joins=dice.random() < 0.3,  # noqa: PLR2004
         timed=dice.random() < 0.1,  # noqa: PLR2004
+        cashes=dice.random() < 0.1,  # noqa: PLR2004
         dice=dice,
     )
 

@@ -1,0 +1,43 @@
+"""Proves rounds of a ledger twice: by the service's replay and by the offline verifier."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from api.play.finished import _replay, evidence
+from infrastructure.reading import Reading
+
+VERIFY = Path(__file__).parents[2] / "scripts" / "verify.py"
+
+
+def prove(dsn: str, schema: str, round_ids: Sequence[str]) -> list[str]:
+    """Say what is wrong with these rounds; it can run in a process of its own."""
+    spec = importlib.util.spec_from_file_location("verify_simulated_rounds", VERIFY)
+    assert spec is not None
+    assert spec.loader is not None
+    verify: Any = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = verify
+    spec.loader.exec_module(verify)
+
+    async def read() -> list[str]:
+        reading = Reading(dsn, schema, connections_max=1)
+        await reading.open()
+        problems = []
+        for round_id in round_ids:
+            found = await reading.round(round_id)
+            assert found is not None
+            stored = await reading.events(round_id)
+            if _replay(found, stored)["verdict"] != "pass":
+                problems.append(f"{round_id}: the replay fails")
+            case = verify.examine(evidence(found, stored, None))
+            if case.verdict() != "verified":
+                problems.append(f"{round_id}: {case.verdict()} {case.unusable}")
+        await reading.close()
+        return problems
+
+    return asyncio.run(read())
