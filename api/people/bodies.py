@@ -18,7 +18,7 @@ _ORDER_EIGHT: Final = int.from_bytes(
     bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), "little"
 )
 _WEAK_Y: Final = frozenset((0, 1, _FIELD - 1, _ORDER_EIGHT, _FIELD - _ORDER_EIGHT))
-"""The points of small order (RFC 7748 section 7 says why): under such a key anybody can sign anything."""
+"""The points of order 1, 2, 4 and 8 (RFC 8032 section 5.1): under such a key anybody can sign anything."""
 
 Scope = Literal["play", "cashier", "admin", "reports", "audit", "disputes", "disputes:approve"]
 
