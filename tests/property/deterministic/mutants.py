@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Any
 from unittest import mock
 
+import psycopg
+
 import domain.betting
 import domain.settlement
 import domain.wallets
@@ -20,6 +22,10 @@ from infrastructure.ledger.delivery import deliver
 from infrastructure.ledger.store import FirstReading
 from infrastructure.ledger.submission import Outcome, Submission
 from infrastructure.ledger.writer import Writer
+from infrastructure.projections.kinds import Happened
+from infrastructure.projections.performance import Performance
+from infrastructure.projections.sink import Move
+from tests.property.deterministic.simulated_readers import FaultySink
 
 Mutant = Callable[[], Any]
 
@@ -155,6 +161,35 @@ def a_round_settles_twice() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def the_checkpoint_is_not_in_the_transaction() -> Iterator[None]:
+    """Rows are written, and where the process ends then their checkpoint is not: they are written again."""
+
+    def apply(self: FaultySink, moves: Sequence[Move]) -> None:
+        self._inner.apply(moves)
+        if self._fault("project"):
+            for move in moves:
+                self._inner._change(move.name, move.build, position=move.before)  # type: ignore[attr-defined]
+            raise psycopg.OperationalError
+
+    with mock.patch.object(FaultySink, "apply", apply):
+        yield
+
+
+@contextmanager
+def a_projection_counts_twice() -> Iterator[None]:
+    """Every round that is opened counts as two."""
+    event = Performance.event
+
+    def twice(self: Performance, happened: Happened, *more: Any) -> None:
+        event(self, happened, *more)
+        if happened.type == "RoundOpened":
+            event(self, happened, *more)
+
+    with mock.patch.object(Performance, "event", twice):
+        yield
+
+
 MUTANTS: tuple[Mutant, ...] = (
     a_lost_commit_is_taken_for_done,
     ids_are_not_looked_up,
@@ -167,4 +202,6 @@ MUTANTS: tuple[Mutant, ...] = (
     a_reference_is_credited_again,
     a_tie_is_a_win,
     a_round_settles_twice,
+    the_checkpoint_is_not_in_the_transaction,
+    a_projection_counts_twice,
 )

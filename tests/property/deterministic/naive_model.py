@@ -48,7 +48,13 @@ class Model(Showdown):
     def _open_player(self, c: Any, _: int) -> set[str]:
         if c.player_id in self.players:
             return {"player_exists"}
-        self.players[c.player_id] = {"currency": c.currency, "balance": 0, "on_game": 0, "at": {}}
+        self.players[c.player_id] = {
+            "player": c.player,
+            "currency": c.currency,
+            "balance": 0,
+            "on_game": 0,
+            "at": {},
+        }
         return set()
 
     def _deposit(self, c: Any, _: int) -> set[str]:

@@ -38,7 +38,7 @@ def rank(cards: list[str]) -> tuple[int, list[int]]:
         return (7 if shape[0] == 4 else 6), order
     if straight or flush:
         return (5 if flush else 4), order
-    return {(3, 1): 3, (2, 2): 2, (2, 1): 1}.get(tuple(shape[:2]), 0), order
+    return {(3, 1): 3, (2, 2): 2, (2, 1): 1}.get((shape[0], shape[1]), 0), order
 
 
 class Showdown:

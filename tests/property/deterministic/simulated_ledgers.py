@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from domain import commands as c
 from infrastructure.ledger.batch import Batch
 from infrastructure.ledger.books import Books
-from infrastructure.ledger.line import Call, Line, LineLostError, LineRefusedError
 from infrastructure.ledger.memory import MemoryLedger, MemoryStore
-from infrastructure.ledger.postgres import PostgresStore
 from infrastructure.ledger.submission import ACCEPTED, Result, Submission, command_id
+from infrastructure.projections.catalogue import PROJECTIONS
+from infrastructure.projections.memory import MemorySink
+from infrastructure.projections.source import MemorySource
 from tests.property.deterministic.naive_model import Model
 from tests.property.deterministic.naive_showdown import ANTE_MAX, ANTE_MIN, EXACT
+from tests.property.deterministic.simulated_oracle import require
 from tests.property.deterministic.simulated_play import PLAYERS
+from tests.property.deterministic.simulated_readers import Checking, Projecting, check_tables, rebuilt
 from tests.unit.domain.playing import jackpot_bet, plain_house
 
 if TYPE_CHECKING:
-    import psycopg
-    from psycopg.pq.abc import PGresult
-
     from infrastructure.ledger.store import Store, StoredEventRow
 
 Cut = Callable[[int], int | None]
@@ -140,6 +141,17 @@ class SimulatedLedger:
         """Return the rounds that are due, with deadlines, and the unsettled ones, with versions."""
         raise NotImplementedError
 
+    def readers(self, fault: Callable[[str], str], chance: random.Random) -> list[Any]:
+        """Return whoever reads the ledger while it is written."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Give connections back."""
+
+    def check_read_side(self, model: Model) -> None:
+        """Hold what the readers have made, all of them being at the end, against the model and a rebuild."""
+        raise NotImplementedError
+
 
 class InMemory(SimulatedLedger):
     """A ledger in memory."""
@@ -152,6 +164,7 @@ class InMemory(SimulatedLedger):
         self.ledger.streams = {stream: list(rows) for stream, rows in template.streams.items()}
         versions = {stream: len(rows) for stream, rows in template.streams.items()}
         super().__init__(template.position, "", versions)
+        self.sink = MemorySink([make() for make in PROJECTIONS])
 
     def new_store(self, cut: Cut) -> Store:
         """Return a store that never waits: in one thread the head must be free."""
@@ -181,89 +194,14 @@ class InMemory(SimulatedLedger):
         ]
         return due, [(r.round_id, self.versions[f"round-{r.round_id}"]) for r in rounds if r.unsettled]
 
+    def readers(self, fault: Callable[[str], str], chance: random.Random) -> list[Any]:
+        """Return projections in memory, and the checker's fold."""
+        source = MemorySource(self.ledger)
+        return [Projecting(source, self.sink, fault, chance), Checking(lambda: self.ledger.events, chance)]
 
-class BreakingLine(Line):
-    """A line to PostgreSQL that ends after any statement.
-
-    `committed`: the last trip's commit still got through.
-    """
-
-    cut: ClassVar[Cut] = staticmethod(lambda _: None)
-    committed: ClassVar[bool] = False
-    left: int | None = None
-
-    def send(self, calls: Sequence[Call]) -> None:
-        """Send as many of the calls as still get through."""
-        BreakingLine.committed = False
-        self.left = BreakingLine.cut(len(calls))
-        if self.left is None:
-            super().send(calls)
-        elif self.left:
-            super().send(calls[: self.left])
-            BreakingLine.committed = self.left == len(calls) and calls[-1][0] == "commit"
-
-    def receive(self) -> list[PGresult]:
-        """Receive; where the connection has ended, no answer comes, though the server was heard out."""
-        if self.left is None:
-            return super().receive()
-        try:
-            if self.left:
-                super().receive()
-        except LineRefusedError:
-            BreakingLine.committed = False
-        self.close()
-        raise LineLostError("cut")
-
-
-class BreakingStore(PostgresStore):
-    """A store on such lines."""
-
-    @property
-    def committed(self) -> bool:
-        """Whether the commit of a lost batch happened."""
-        return BreakingLine.committed
-
-
-class InPostgres(SimulatedLedger):
-    """A ledger in a database of its own, copied from a furnished one. `admin` may look at everything."""
-
-    def __init__(self, dsn: str, admin: psycopg.Connection) -> None:
-        self._dsn, self._admin = dsn, admin
-        versions = dict(
-            admin.execute("SELECT stream, max(version) FROM ledger.events GROUP BY stream").fetchall()
-        )
-        (position,) = admin.execute("SELECT position FROM ledger.head").fetchone() or (0,)
-        super().__init__(position, "", versions)
-
-    def new_store(self, cut: Cut) -> Store:
-        """Return a store whose connections end where `cut` says so."""
-        BreakingLine.cut = staticmethod(cut)
-        return BreakingStore(self._dsn, "ledger", throwaway=True)
-
-    def rows(self) -> tuple[dict[str, Any], dict[str, int], int]:
-        """Ask for what is there."""
-        ask = self._admin.execute
-        wallets = ask("SELECT player_id, balance, on_game, unfinished FROM ledger.wallets").fetchall()
-        exact = {
-            f"meter:{name}": int(m)
-            for name, m in ask("SELECT jackpot_id, meter FROM ledger.jackpots").fetchall()
-        }
-        accounts = "SELECT split_part(account, ':', 1), sum(balance) FROM ledger.accounts GROUP BY 1"
-        exact |= {name: int(amount) for name, amount in ask(accounts).fetchall()}
-        (position,) = ask("SELECT position FROM ledger.head").fetchone() or (0,)
-        return {who: (b, g, _json(at)) for who, b, g, at in wallets}, exact, position
-
-    def to_do(self, now_us: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-        """Ask as the jobs do."""
-        due = self._admin.execute(
-            "SELECT round_id, deadline_us FROM ledger.open_rounds WHERE deadline_us <= %s ORDER BY 1",
-            [now_us],
-        ).fetchall()
-        unsettled = self._admin.execute(
-            "SELECT round_id FROM ledger.open_rounds WHERE unsettled ORDER BY 1"
-        ).fetchall()
-        return due, [(round_id, self.versions[f"round-{round_id}"]) for (round_id,) in unsettled]
-
-
-def _json(value: Any) -> Any:
-    return orjson.loads(value) if isinstance(value, str) else value
+    def check_read_side(self, model: Model) -> None:
+        """Compare the live tables with those made anew, and with the model."""
+        require(not self.sink.alarms, f"alarms: {self.sink.alarms}")
+        tables = self.sink.tables
+        require(tables == rebuilt(MemorySource(self.ledger)), "the live tables are not the rebuilt ones")
+        check_tables(tables, model)

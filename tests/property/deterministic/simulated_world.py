@@ -13,7 +13,6 @@ import random
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -21,7 +20,6 @@ from unittest import mock
 from domain import commands as c
 from infrastructure.ledger import postgres
 from infrastructure.ledger import writer as writing
-from infrastructure.ledger.store import Changes
 from infrastructure.ledger.submission import (
     Result,
     Submission,
@@ -30,65 +28,19 @@ from infrastructure.ledger.submission import (
     fingerprint,
     own_submission,
 )
-from infrastructure.ledger.writer import Writer
-from infrastructure.seals import Seals
+from infrastructure.projections import rebuilds
 from tests.property.deterministic.naive_model import Model
 from tests.property.deterministic.simulated_ledgers import SimulatedLedger
+from tests.property.deterministic.simulated_machines import Machine, Sent, ended
 from tests.property.deterministic.simulated_oracle import Oracle, require
 from tests.property.deterministic.simulated_play import Play
-from tests.property.deterministic.simulated_stores import Crash, FaultyStore
+from tests.property.deterministic.simulated_stores import Crash
 
 NOON_US = 1_790_942_400_000_000
-SEALS = Seals(b"k" * 32)
 DRAIN_STEPS_MAX = 20_000
 TICKS_US = (1, 1_000, 1_000_000, 4_000_000, 25_000_000, 901_000_000, -5_000_000)
 TICK_WEIGHTS = (2, 2, 6, 3, 1, 0.2, 0.5)
 FAULTS = ("lost", "lost", "lost after", "lost after", "crash", "crash after", "refused")
-
-
-@dataclass(eq=False)
-class Sent:
-    """A command of a client, or of the ledger's jobs: where it is, and what was answered so far."""
-
-    submission: Submission
-    underway: list[tuple[Machine, Future[Result]]] = field(default_factory=list)
-    answered: bool = False
-
-
-@dataclass(eq=False)
-class Machine:
-    """A process with a writer. `read_us` is what its clock said last."""
-
-    world: World
-    skew_us: int
-    read_us: int = 0
-
-    def __post_init__(self) -> None:
-        """Start it."""
-        inner = self.world.ledger.new_store(self.world.cut)
-        self.store = FaultyStore(inner, self.world.fault, self.committed)
-        self.writer = Writer(
-            self.store, SEALS, self.clock, "build", settle_seats_max=self.world.model.seats_at_once
-        )
-
-    def committed(self, changes: Changes) -> None:
-        """Something was committed."""
-        self.world.oracle.committed(changes, self.read_us)
-
-    def clock(self) -> int:
-        """Return the time as this process sees it."""
-        self.read_us = self.world.now_us + self.skew_us
-        return self.read_us
-
-    @property
-    def busy(self) -> bool:
-        """Whether its writer has something to do."""
-        return self.writer._on_its_way is not None or not self.writer._queue.empty()
-
-
-def ended(future: Future[Result]) -> Result | BaseException | None:
-    """Return what a future that is done has come to."""
-    return future.exception() or future.result()
 
 
 class World:
@@ -111,7 +63,7 @@ class World:
         self.tries: dict[str, int] = {}
         self.awake: list[Machine] = []
         self.machines: list[Machine] = []
-        self.checks: list[Any] = []
+        self.readers: list[Any] = []
 
     # ── The run ─────────────────────────────────────────────────────────────────────────────────────────────
     def run(self, steps: int) -> None:
@@ -119,10 +71,16 @@ class World:
         with self.simulated():
             skews = self.chance.choices((0, 0, 5, -3_000_000), k=self.chance.choice((1, 2, 2, 3)))
             self.machines = [Machine(self, skew) for skew in skews]
-            for _ in range(steps):
-                self.step()
-            self.drain()
-            self.ask_again()
+            self.readers = self.ledger.readers(self.fault, self.chance)
+            try:
+                for _ in range(steps):
+                    self.step()
+                self.drain()
+                self.ask_again()
+            finally:
+                self.ledger.close()
+                for machine in self.machines:
+                    machine.store.close()
 
     @contextmanager
     def simulated(self) -> Iterator[None]:
@@ -132,6 +90,7 @@ class World:
         with (
             mock.patch.object(writing, "time", time),
             mock.patch.object(postgres, "time", time),
+            mock.patch.object(rebuilds, "time", time),
             mock.patch.object(writing, "log", log),
             mock.patch("os.urandom", self.entropy.randbytes),
         ):
@@ -228,8 +187,8 @@ class World:
 
     def read(self) -> None:
         """Whatever reads the ledger goes on a little."""
-        for check in self.checks:
-            check.step(self.chance)
+        for reader in self.readers:
+            reader.step()
 
     def job(self) -> None:
         """What the ledger does by itself: time-outs, and rounds left half settled."""
@@ -309,8 +268,9 @@ class World:
             elif not self.network:
                 break
         require(all(sent.answered for sent in self.all), "a command was never answered")
-        for check in self.checks:
-            check.end()
+        for reader in self.readers:
+            reader.end(self.ledger.position)
+        self.ledger.check_read_side(self.model)
 
     def ask_again(self) -> None:
         """Every command once more, at a machine that knows nothing: each has its first answer."""
@@ -331,5 +291,3 @@ class World:
             )
         require(len(self.oracle.records) == before, "a repeat was taken for something new")
         machine.store.close()
-        for each in self.machines:
-            each.store.close()

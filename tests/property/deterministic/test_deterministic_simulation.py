@@ -23,15 +23,15 @@ from infrastructure.ledger.memory import MemoryLedger, MemoryStore
 from infrastructure.ledger.postgres import PostgresStore
 from tests.property.deterministic.mutants import MUTANTS
 from tests.property.deterministic.simulated_ledgers import (
-    BreakingLine,
     InMemory,
-    InPostgres,
     SimulatedLedger,
     furnish,
     furnished_model,
 )
+from tests.property.deterministic.simulated_machines import SEALS
 from tests.property.deterministic.simulated_oracle import Violation
-from tests.property.deterministic.simulated_world import SEALS, World
+from tests.property.deterministic.simulated_postgres import BreakingLine, InPostgres
+from tests.property.deterministic.simulated_world import World
 
 SEEDS = int(os.environ.get("SIMULATION_SEEDS", "500"))
 FIRST = int(os.environ.get("SIMULATION_FIRST_SEED", "0"))
