@@ -163,10 +163,10 @@ class House:
 def play(player: Player) -> None:
     """Play everything."""
     player.do(c.StartLedger(demo=True))
-    houses = [_house(player, document) for document in bootstrap.shipped_documents()]
+    houses = [house_of(player, document) for document in bootstrap.shipped_documents()]
     for house in houses:
-        _furnish(player, house)
-        _usual_rounds(player, house)
+        furnish(player, house)
+        usual_rounds(player, house)
         _odd_ends(player, house)
         _physical_rounds(player, house)
     _crowd(player, next(house for house in houses if house.shared))
@@ -175,13 +175,15 @@ def play(player: Player) -> None:
     _leave_open(player, houses)
 
 
-def _house(player: Player, document: Mapping[str, Any]) -> House:
+def house_of(player: Player, document: Mapping[str, Any]) -> House:
+    """Publish a rule set; return its house."""
     player.do(c.PublishRuleset(dict(document)))
     kinds = tuple(bet[_KIND] for bet in document.get("side_bets", ()))
     return House(document, document["currencies"][0], kinds)
 
 
-def _furnish(player: Player, house: House) -> None:
+def furnish(player: Player, house: House) -> None:
+    """Open the house's jackpot and tables, and give its players money."""
     limits: dict[str, Any] = {"currency": house.currency, "min_ante": 100, "max_ante": 10_000}
     if "jackpot" in house.kinds:
         player.do(c.OpenJackpot(f"pot-{house.id}", house.currency, 50_000, "0.7075"))
@@ -205,16 +207,19 @@ def _furnish(player: Player, house: House) -> None:
         player.do(c.Deposit(f"{house.id}-{number}", FUNDS, "first", ids.transaction_id()))
 
 
-def _open(player: Player, house: House, count: int, *, first: int = 0, deal: bool = True) -> dict[str, Any]:
+def open_round(
+    player: Player, house: House, count: int, *, first: int = 0, deal: bool = True
+) -> dict[str, Any]:
+    """Open a round with stakes; return its answer."""
     seats = house.seats(player.dice, count, first=first)
     return player.do(c.OpenRound(player.round_id(), f"{house.id}-deck", seats, deal))
 
 
-def _usual_rounds(player: Player, house: House) -> None:
+def usual_rounds(player: Player, house: House) -> None:
     """Rounds that end as most do: dealt at once, in steps, and with the players' own seeds."""
     for count in (1, 3, 2):
         player.clock.forward(40)
-        player.decide_all(_open(player, house, count))
+        player.decide_all(open_round(player, house, count))
     opened = player.do(c.OpenRound(player.round_id(), f"{house.id}-deck"))
     for stake in house.seats(player.dice, 2, seeded=True):
         player.do(c.PlaceAntes(opened["round_id"], (stake,)))
@@ -223,10 +228,10 @@ def _usual_rounds(player: Player, house: House) -> None:
 
 def _odd_ends(player: Player, house: House) -> None:
     """Rounds that are declared void, whose time runs out, and on which nobody stakes; and refusals."""
-    answer = player.decide_all(_open(player, house, 2), leave=1)
+    answer = player.decide_all(open_round(player, house, 2), leave=1)
     player.do(c.VoidRound(answer["round_id"], "malfunction"))
     player.ask(c.VoidRound(answer["round_id"], "malfunction"))
-    answer = player.decide_all(_open(player, house, 3), leave=2)
+    answer = player.decide_all(open_round(player, house, 3), leave=2)
     while answer["phase"] == "dealt":  # where seats decide in turn, each has its own time
         player.clock.forward(60)
         answer = player.do(c.TimeOutRound(answer["round_id"]))
@@ -283,7 +288,7 @@ def _crowd(player: Player, house: House) -> None:
     for number in range(8, SHARED_SEATS + 1):
         player.do(c.OpenPlayer(f"{house.id}-{number}", ids.pseudonym(), house.currency))
         player.do(c.Deposit(f"{house.id}-{number}", FUNDS, "first", ids.transaction_id()))
-    answer = _open(player, house, SHARED_SEATS)
+    answer = open_round(player, house, SHARED_SEATS)
     for seat in range(1, SHARED_SEATS + 1):
         answer = player.do(c.Decide(answer["round_id"], seat, player.dice.choice(("raise", "fold"))))
     # The writer goes on settling by itself: what comes next has to come after it each time.
@@ -296,9 +301,9 @@ def _crowd(player: Player, house: House) -> None:
 def _new_version(player: Player, house: House) -> None:
     """A second version of a rule set is published and, later, played."""
     player.do(c.PublishRuleset({**house.document, "title": f"{house.document['title']}, again"}))
-    player.decide_all(_open(player, house, 2))
+    player.decide_all(open_round(player, house, 2))
     player.do(c.ActivateRuleset(f"{house.id}-deck", house.id, 2))
-    player.decide_all(_open(player, house, 2))
+    player.decide_all(open_round(player, house, 2))
 
 
 def _desk(player: Player, house: House) -> None:
@@ -309,7 +314,7 @@ def _desk(player: Player, house: House) -> None:
     player.ask(c.OpenRound(player.round_id(), table, house.seats(player.dice, 1)))
     player.do(c.ReopenTable(table))
     player.clock.forward(-30)
-    player.decide_all(_open(player, house, 1))
+    player.decide_all(open_round(player, house, 1))
     player.do(c.LeaveTable(table, f"{house.id}-2"))
 
 
@@ -317,7 +322,7 @@ def _leave_open(player: Player, houses: Sequence[House]) -> None:
     """Leave rounds as they may stand when a ledger is moved to new software."""
     for house in houses:
         player.do(c.OpenRound(player.round_id(), f"{house.id}-deck"))
-        _open(player, house, 2, deal=False)
-        player.decide_all(_open(player, house, 2, first=2), leave=1)
+        open_round(player, house, 2, deal=False)
+        player.decide_all(open_round(player, house, 2, first=2), leave=1)
         seats = house.seats(player.dice, 1)
         player.do(c.OpenRound(player.round_id(), f"{house.id}-dealer", seats))
