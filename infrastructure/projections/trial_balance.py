@@ -212,9 +212,10 @@ class TrialBalance:
             on_game.balance += moved.on_game * EXACT
             on_game.position = position
         for kind, owner, amount in moved.others:
-            account = house if kind == HOUSE else self._account(kind, owner, place)
-            account.balance += amount
-            account.position = position
+            if amount:
+                account = house if kind == HOUSE else self._account(kind, owner, place)
+                account.balance += amount
+                account.position = position
 
     def _account(self, kind: str, owner: str, place: _Place) -> _Account:
         account_class, currency, game = place

@@ -52,6 +52,8 @@ class EventfulPlay(RandomPlay):
             lambda: c.OpenRound(f"e{self.seed}-{self._number}", "won", self._stakes("won", 5), deal=True),
             lambda: c.OpenRound(f"e{self.seed}-{self._number}", "won", self._stakes("won", 5), deal=True),
             lambda: c.OpenJackpot(f"late-{self._number}", "USD", 100, "0.0333", ceiling=150, diversion="0.1"),
+            lambda: c.JoinTable("won", self._player(), session_id=f"j-{self._number}"),
+            lambda: c.LeaveTable("won", self._player()),
             lambda: c.ActivateRuleset("slow", "slow-house", self.random.choice((1, 2))),
         ]
         return self.random.choice(choose)()
@@ -100,10 +102,14 @@ class EventfulPlay(RandomPlay):
 def eventful(
     seed: int, batches: int = 120, *, zone: str = "UTC", cutoff_hour: int = 0, begin_us: int = NOON
 ) -> MemoryLedger:
-    """Return a ledger with some batches of random commands, all tables in a zone, from a moment on."""
+    """Return a ledger with some batches of random commands, all tables in a zone, from a moment on.
+
+    All of it, the decks included, follows from the seed.
+    """
     turns = random.Random(seed)
     clock = Clock(begin_us)
     process = Process(clock=clock, settle_seats_max=turns.choice((1, 2, 3, 500)))
+    process.books.work.entropy = random.Random(seed).randbytes
     _furnish(process, zone, cutoff_hour)
     truth = Rebuilt()
     truth.read(process.ledger)

@@ -75,8 +75,8 @@ class Kept:
     def latest(self, table: str, prefixes: Sequence[Key]) -> dict[Key, Row]:
         """Return the row with the greatest key of each prefix."""
         length, wanted = len(prefixes[0]) if prefixes else 0, set(prefixes)
-        rows = sorted(self.kept.get(table, {}).items())
-        return {key[:length]: row for key, row in rows if key[:length] in wanted}
+        found = [(key, row) for key, row in self.kept.get(table, {}).items() if key[:length] in wanted]
+        return {key[:length]: row for key, row in sorted(found)}
 
     def whole(self, table: str) -> list[Row]:
         """Return all rows in the order of their keys."""
@@ -102,9 +102,12 @@ class Projecting:
     def take(self, batch: Sequence[Happened], *, torn: bool = False) -> None:
         """Project one batch; with `torn`, its rows are lost once, and it is projected again."""
         if torn:
-            facts = copy.deepcopy(self.facts)
+            streams = {event.stream for event in batch}
+            before = copy.deepcopy({stream: self.facts[stream] for stream in streams & self.facts.keys()})
             self._project(batch)
-            self.facts = facts
+            self.facts = {
+                stream: kept for stream, kept in self.facts.items() if stream not in streams
+            } | before
             self.restore()
         self._project(batch)
         for kept in self.kept:
