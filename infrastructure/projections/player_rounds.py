@@ -1,4 +1,4 @@
-"""Which rounds a player has staked on: one row for a player and a round, from the events `AntePlaced`."""
+"""Which rounds a player has staked on: one row for a player and a round, open rounds included."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLAYER_ROUNDS: Final = Table(
 
 
 class PlayerRounds:
-    """The projection: which rounds a player has staked on, open ones included."""
+    """The projection."""
 
     name = "player_rounds"
     version = 1
