@@ -86,8 +86,14 @@ def test_the_simulation_has_everything_in_it(simulated: Simulated) -> None:
         "player_not_found",
         "already_decided",
         "insufficient_funds",
+        "reference_already_used",
+        "seat_taken",
+        "table_not_found",
+        "wrong_phase",
     }
     assert summary.chained > 100
+    assert summary.timed > 50
+    assert summary.joined > 1_000
     assert summary.awards > 5
     kinds = Counter(
         event["type"]

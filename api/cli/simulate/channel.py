@@ -12,12 +12,16 @@ from typing import Any, Final, Protocol
 import orjson
 
 from domain import commands as c
+from domain.round import FINISHED
 from infrastructure.ledger.submission import ACCEPTED, Submission, command_id, fingerprint
 from infrastructure.ledger.writer import Writer
 
 CLIENT: Final = "simulation"
 NOTE: Final = "Declared by the simulation."
+TIME_OUT_SECONDS_MAX: Final = 60.0
+POLL_SECONDS: Final = 0.2
 _GOOD: Final = (200, 201)
+_OF_A_SEAT: Final = ("session_id", "channel", "client_seed")
 _PARAMETERS: Final = (
     "raise_win_cap", "bonus_stake", "zone", "cutoff_hour", "decision_seconds", "min_side_bet", "max_side_bet",
 )  # fmt: skip
@@ -36,6 +40,9 @@ class Channel(Protocol):
 
     async def ask(self, command: c.Command) -> dict[str, Any]:
         """Return the ledger's answer to a command. Raises RefusedError."""
+
+    async def timed_out(self, round_id: str) -> dict[str, Any]:
+        """Wait until the clock has decided a round; return it. Raises RefusedError, TimeoutError."""
 
 
 class InProcess:
@@ -56,6 +63,23 @@ class InProcess:
             raise RefusedError(answer["code"], answer["detail"])
         return answer
 
+    async def timed_out(self, round_id: str) -> dict[str, Any]:
+        """Wait until the clock has decided a round, as the service's own jobs do it; return it.
+
+        Raises RefusedError, TimeoutError.
+        """
+        async with asyncio.timeout(TIME_OUT_SECONDS_MAX):
+            while True:
+                await asyncio.sleep(POLL_SECONDS)
+                try:
+                    round_ = await self.ask(c.TimeOutRound(round_id))
+                except RefusedError as refused:
+                    if refused.code != "wrong_phase":
+                        raise
+                    continue
+                if round_["phase"] in FINISHED:
+                    return round_
+
 
 class OverHttp:
     """Sends commands to a service on this machine. `connections` bounds how many wait at a time."""
@@ -74,9 +98,24 @@ class OverHttp:
         content = json.dumps(body).encode()
         key = f"{self._run}-{next(self._numbers)}"
         own = f"Idempotency-Key: {key}\r\nContent-Length: {len(content)}\r\n\r\n"
+        return await self._send(f"POST {path} HTTP/1.1\r\n{self._head}{own}".encode() + content)
+
+    async def timed_out(self, round_id: str) -> dict[str, Any]:
+        """Wait until the service has let the clock decide a round; return it.
+
+        Raises RefusedError, TimeoutError, OSError.
+        """
+        async with asyncio.timeout(TIME_OUT_SECONDS_MAX):
+            while True:
+                await asyncio.sleep(POLL_SECONDS)
+                round_ = await self._send(f"GET /v1/rounds/{round_id} HTTP/1.1\r\n{self._head}\r\n".encode())
+                if round_["phase"] in FINISHED:
+                    return round_
+
+    async def _send(self, message: bytes) -> dict[str, Any]:
         async with self._places:
             reader, writer = await self._connection()
-            writer.write(f"POST {path} HTTP/1.1\r\n{self._head}{own}".encode() + content)
+            writer.write(message)
             status, answer = await _answer(reader)
             self._idle.append((reader, writer))
         if status not in _GOOD:
@@ -111,11 +150,21 @@ def request(command: c.Command) -> tuple[str, dict[str, Any]]:
         case c.OpenJackpot():
             names = "jackpot_id currency reset contribution account_class".split()
             return "/v1/jackpots", _body(command, *names)
+        case c.OpenTable() | c.JoinTable() | c.LeaveTable():
+            return _table_request(command)
+        case _:
+            return _round_request(command)
+
+
+def _table_request(command: c.OpenTable | c.JoinTable | c.LeaveTable) -> tuple[str, dict[str, Any]]:
+    match command:
+        case c.JoinTable():
+            return f"/v1/tables/{command.table_id}/join", _body(command, "player_id", "seat", "session_id")
+        case c.LeaveTable():
+            return f"/v1/tables/{command.table_id}/leave", _body(command, "player_id")
         case c.OpenTable():
             names = [f.name for f in fields(command) if f.name not in _PARAMETERS]
             return "/v1/tables", _body(command, *names) | {"parameters": _body(command, *_PARAMETERS)}
-        case _:
-            return _round_request(command)
 
 
 def _round_request(command: c.Command) -> tuple[str, dict[str, Any]]:
@@ -149,7 +198,7 @@ def _seats(stakes: Sequence[c.SeatStake]) -> list[dict[str, Any]]:
             "player_id": stake.player_id,
             "ante": stake.ante,
             "side_bets": dict(stake.side_bets),
-            **({} if stake.client_seed is None else {"client_seed": stake.client_seed}),
+            **{name: value for name in _OF_A_SEAT if (value := getattr(stake, name)) is not None},
         }
         for stake in stakes
     ]

@@ -17,10 +17,14 @@ from domain.money import exponent
 from domain.rulesets.schema import RuleSet, minor
 
 Opening = Literal["at_once", "seeded", "in_steps"]
-BadRequest = Literal["ante", "side_bet", "player", "decision", "withdrawal"]
+BadRequest = Literal[
+    "ante", "side_bet", "player", "seat", "table", "withdrawal", "deposit", "decision", "finished"
+]
 
 PARTY: Final = 7
 """Guests that come together: a whole table."""
+CROWD: Final = 20
+"""Guests of one round at a table that more can share."""
 MIN_ANTE: Final = 100
 MAX_ANTE: Final = 10_000
 BONUS_STAKE: Final = 1_000
@@ -71,7 +75,8 @@ class Stakes:
 class Plan:
     """A round to be. `void_after`: declared void after so many decisions; None: played to its end.
 
-    `dice` decides what depends on the cards.
+    `timed`: nobody decides, so that the clock does. `joins`: the guests take a place at the table before, and
+    leave it after. `dice` decides what depends on the cards.
     """
 
     house: House
@@ -81,6 +86,8 @@ class Plan:
     open_next: bool
     bad: BadRequest | None
     withdraws: bool
+    timed: bool
+    joins: bool
     dice: Random = field(repr=False)
 
 
@@ -97,17 +104,20 @@ def plan(houses: Sequence[House], seed: int, number: int, *, at: House | None = 
     house = at or chosen
     if at is not None and opening == "at_once":
         opening = "seeded"
+    timed = at is None and dice.random() < 0.01  # noqa: PLR2004
     stakes = tuple(_stakes(house, dice, seeded=opening != "at_once"))
     return Plan(
         house,
         stakes,
         opening,
-        void_after=dice.randrange(len(stakes)) if dice.random() < 0.03 else None,  # noqa: PLR2004
+        void_after=dice.randrange(len(stakes)) if dice.random() < 0.03 and not timed else None,  # noqa: PLR2004
         open_next=dice.random() < 0.15,  # noqa: PLR2004
         bad=dice.choice(get_args(BadRequest))
-        if dice.random() < 0.03  # noqa: PLR2004
+        if dice.random() < 0.05  # noqa: PLR2004
         else None,
         withdraws=dice.random() < 0.02,  # noqa: PLR2004
+        timed=timed,
+        joins=dice.random() < 0.1,  # noqa: PLR2004
         dice=dice,
     )
 
@@ -116,6 +126,8 @@ def _stakes(house: House, dice: Random, *, seeded: bool) -> list[Stakes]:
     seating = house.ruleset.seating
     places = min(seating.seats, PARTY)
     count = dice.choices(range(1, places + 1), range(places, 0, -1))[0]
+    if seating.seats > PARTY and dice.random() < 0.05:  # noqa: PLR2004
+        places = count = min(seating.seats, CROWD)
     alone = seating.hands_per_player > 1
     return [
         Stakes(

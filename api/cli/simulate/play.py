@@ -25,10 +25,16 @@ EXPECTED: Final = {
     "ante": "ante_out_of_limits",
     "side_bet": "unknown_side_bet",
     "player": "player_not_found",
-    "decision": "already_decided",
+    "seat": "seat_taken",
+    "table": "table_not_found",
     "withdrawal": "insufficient_funds",
+    "deposit": "reference_already_used",
+    "decision": "already_decided",
+    "finished": "wrong_phase",
 }
 """How the ledger answers each bad request."""
+BEFORE: Final = ("ante", "side_bet", "player", "seat", "table", "withdrawal", "deposit")
+"""Those that are made before the cards."""
 
 
 class UnexpectedError(Exception):
@@ -92,29 +98,49 @@ class _Party:
         self._summary = summary
         self._funds: Counter[str] = Counter()
         self._transfers = 0
+        self._brought: c.Deposit | None = None
 
     async def play(self, plan_: Plan, round_id: str | None, *, last: bool) -> str | None:
         """Play one round; `round_id` names one that waits for stakes. Return the next one that was opened."""
+        session = f"{self._run}-{self._transfers}" if plan_.joins else None
         stakes = [
-            c.SeatStake(s.seat, self._name(s.guest, plan_), s.ante, s.side_bets, client_seed=s.client_seed)
+            c.SeatStake(s.seat, self._name(s.guest, plan_), s.ante, s.side_bets, session, None, s.client_seed)
             for s in plan_.stakes
         ]
         await self._bring_money(stakes, plan_)
-        await self._be_refused(plan_, stakes[0], "ante", "side_bet", "player", "withdrawal")
+        await self._be_refused(plan_, stakes[0], *BEFORE)
         if plan_.withdraws:
             await self._transfer(c.Withdraw, stakes[0].player_id, plan_.dice.randint(1, VISIT // 100))
-        round_ = await self._deal(plan_, stakes, round_id)
+        if plan_.joins:
+            await self._take_places(plan_, stakes)
+        round_ = await self._finish(plan_, stakes, await self._deal(plan_, stakes, round_id), last=last)
+        self._summary.finished(round_)
+        await self._be_refused(plan_, stakes[0], "finished", round_=round_)
+        if plan_.joins:
+            for guest in dict.fromkeys(stake.player_id for stake in stakes):
+                await self._channel.ask(c.LeaveTable(_table(plan_), guest))
+        following: dict[str, str] | None = round_.get("next_round")
+        return None if following is None else following["round_id"]
+
+    async def _take_places(self, plan_: Plan, stakes: Sequence[c.SeatStake]) -> None:
+        for guest, session in {stake.player_id: stake.session_id for stake in stakes}.items():
+            await self._channel.ask(c.JoinTable(_table(plan_), guest, session_id=session))
+            self._summary.joined += 1
+
+    async def _finish(
+        self, plan_: Plan, stakes: Sequence[c.SeatStake], round_: dict[str, Any], *, last: bool
+    ) -> dict[str, Any]:
+        """Decide for all, or let the clock decide, or have the round declared void."""
+        if plan_.timed:
+            self._summary.timed += 1
+            return await self._channel.timed_out(round_["round_id"])
         for decided in range(len(stakes)):
             if decided == plan_.void_after:
-                cause = "malfunction"
-                round_ = await self._channel.ask(c.VoidRound(round_["round_id"], cause))
-                break
+                return await self._channel.ask(c.VoidRound(round_["round_id"], "malfunction"))
             round_ = await self._decide(plan_, round_, last=last or decided + 1 < len(stakes))
             if decided == 0 and len(stakes) > 1:
                 await self._be_refused(plan_, stakes[0], "decision", round_=round_)
-        self._summary.finished(round_)
-        following: dict[str, str] | None = round_.get("next_round")
-        return None if following is None else following["round_id"]
+        return round_
 
     def _name(self, guest: int, plan_: Plan) -> str:
         return f"{self._run}-{self.number}-{guest}-{plan_.house.currency}"
@@ -137,13 +163,16 @@ class _Party:
     async def _transfer(self, kind: type[c.Deposit | c.Withdraw], player_id: str, amount: int) -> None:
         self._transfers += 1
         reference = f"{self._run}-{self.number}-{self._transfers}"
-        await self._channel.ask(kind(player_id, amount, reference, ids.transaction_id()))
+        command = kind(player_id, amount, reference, ids.transaction_id())
+        await self._channel.ask(command)
+        if isinstance(command, c.Deposit):
+            self._brought = command
         signed = amount if kind is c.Deposit else -amount
         self._funds[player_id] += signed
         self._summary.cashier[player_id.rpartition("-")[2]] += signed
 
     async def _deal(self, plan_: Plan, stakes: Sequence[c.SeatStake], round_id: str | None) -> dict[str, Any]:
-        table_id = plan_.house.table_id
+        table_id = _table(plan_)
         if plan_.opening == "at_once":
             return await self._channel.ask(c.OpenRound(_new_id(), table_id, tuple(stakes), deal=True))
         if round_id is None:
@@ -174,7 +203,7 @@ class _Party:
         """Ask for what cannot be, if the plan has it now, and count the refusal. Raises UnexpectedError."""
         if plan_.bad not in kinds:
             return
-        command = _bad_request(plan_, stake, round_)
+        command = _bad_request(plan_, stake, round_, self._brought)
         try:
             await self._channel.ask(command)
         except RefusedError as refused:
@@ -185,19 +214,38 @@ class _Party:
             raise UnexpectedError(f"the ledger took a bad request: {plan_.bad}")
 
 
-def _bad_request(plan_: Plan, stake: c.SeatStake, round_: dict[str, Any] | None) -> c.Command:
-    """Return the plan's bad request, about one of its stakes or about a round with a decision."""
-    if plan_.bad == "withdrawal":
+def _table(plan_: Plan) -> str:
+    return plan_.house.timed_table_id if plan_.timed else plan_.house.table_id
+
+
+def _bad_request(
+    plan_: Plan, stake: c.SeatStake, round_: dict[str, Any] | None, brought: c.Deposit | None
+) -> c.Command:
+    """Return the plan's bad request: of a stake before the cards, of a round after them, or of money."""
+    if plan_.bad == "withdrawal" or brought is None:
         return c.Withdraw(stake.player_id, AMOUNT_MAX, f"{stake.player_id}-too-much", ids.transaction_id())
-    if round_ is not None:
-        decided = next(seat["seat"] for seat in round_["seats"] if "decision" in seat)
-        return c.Decide(round_["round_id"], decided, "raise")
-    wrong = {
-        "ante": replace(stake, ante=MAX_ANTE + 1, client_seed=None),
-        "side_bet": replace(stake, side_bets={"insurance": MIN_ANTE}, client_seed=None),
-        "player": replace(stake, player_id=f"{stake.player_id}-stranger", client_seed=None),
+    if plan_.bad == "deposit":
+        return replace(brought, amount=brought.amount + 1)
+    if round_ is None:
+        return _bad_opening(plan_, replace(stake, client_seed=None))
+    if plan_.bad == "finished":
+        return c.VoidRound(round_["round_id"], "malfunction")
+    decided = next(seat["seat"] for seat in round_["seats"] if "decision" in seat)
+    return c.Decide(round_["round_id"], decided, "raise")
+
+
+def _bad_opening(plan_: Plan, stake: c.SeatStake) -> c.Command:
+    table_id = plan_.house.table_id
+    seats: dict[str, tuple[c.SeatStake, ...]] = {
+        "ante": (replace(stake, ante=MAX_ANTE + 1),),
+        "side_bet": (replace(stake, side_bets={"insurance": MIN_ANTE}),),
+        "player": (replace(stake, player_id=f"{stake.player_id}-stranger"),),
+        "seat": (stake, stake),
+        "table": (stake,),
     }
-    return c.OpenRound(_new_id(), plan_.house.table_id, (wrong[plan_.bad or ""],), deal=True)
+    if plan_.bad == "table":
+        table_id = f"{table_id}-elsewhere"
+    return c.OpenRound(_new_id(), table_id, seats[plan_.bad or ""], deal=True)
 
 
 def _new_id() -> str:

@@ -27,6 +27,8 @@ class Summary:
     cashier: Counter[str] = field(default_factory=Counter)
     awards: int = 0
     chained: int = 0
+    timed: int = 0
+    joined: int = 0
 
     def finished(self, round_: dict[str, Any]) -> None:
         """Count a round as it was answered when it finished."""
@@ -47,6 +49,8 @@ class Summary:
         yield f"houses      {counts(self.houses)}"
         yield f"results     {counts(self.results)}"
         yield f"awards      {self.awards} of jackpots"
+        yield f"clock       {self.timed} rounds decided by time-outs"
+        yield f"places      {self.joined} taken and left"
         yield f"refused     {counts(self.refusals) or 'nothing'}"
         for currency in sorted(self.wagered):
             wagered, returned = self.wagered[currency], self.returned[currency]

@@ -26,7 +26,17 @@ HOUSES = [
 def comparable(seed: int, number: int, at: House | None = None) -> tuple[Any, ...]:
     """Return a plan's parts but for its dice."""
     p = plan(HOUSES, seed, number, at=at)
-    return p.house.table_id, p.stakes, p.opening, p.void_after, p.open_next, p.bad, p.withdraws
+    return (
+        p.house.table_id,
+        p.stakes,
+        p.opening,
+        p.void_after,
+        p.open_next,
+        p.bad,
+        p.withdraws,
+        p.timed,
+        p.joins,
+    )
 
 
 def test_a_seed_plans_the_same_rounds_again_and_another_one_others() -> None:

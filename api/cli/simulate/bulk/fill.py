@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
+import psycopg
 import uvloop
 
 from api.cli.simulate import venue as venues
 from api.cli.simulate.bulk import player
 from api.cli.simulate.bulk.chunks import CHUNK_EVENTS, Chunk, Done, Failed, Go, Job
 from api.cli.simulate.bulk.tally import Tally
+from infrastructure import partitions
+from infrastructure.bootstrap import DEFAULT_SCHEMA
 from infrastructure.clock import system_clock
 from infrastructure.ledger.bulk import BulkLoad, BulkRefusedError
 
@@ -29,6 +32,8 @@ EVENTS_A_ROUND: Final = 13
 EVENTS_A_ROUND_MIN: Final = 7
 STEP_US_MIN: Final = 2
 PROCESSES_MAX: Final = 4
+_PARTITIONS_EVERY: Final = 1_000_000
+"""After so many positions partitions are made ahead; far more are ready than chunks under way reach."""
 
 
 @dataclass(slots=True)
@@ -64,8 +69,13 @@ def fill(
     step_us = max((system_clock() - begin_us) // (rounds * EVENTS_A_ROUND + 4 * players), STEP_US_MIN)
     filled = Filled(Tally(), begin_us, begin_us, position, 0.0)
     count = processes or max(min(os.cpu_count() or 1, PROCESSES_MAX), 2)
-    with _crew(venue, position, tuple(rulesets), seed, players, count) as crew:
+    with (
+        psycopg.connect(venue.dsn, autocommit=True) as connection,
+        _crew(venue, position, tuple(rulesets), seed, players, count) as crew,
+    ):
         for done in _chunks(crew, filled, rounds, step_us, chunk_events):
+            if done.position // _PARTITIONS_EVERY > filled.position // _PARTITIONS_EVERY:
+                partitions.make_ahead(connection, DEFAULT_SCHEMA)
             filled.tally.add(done.tally)
             filled.position, filled.end_us = done.position, done.recorded_at_us
             progress(filled.tally.rounds)
