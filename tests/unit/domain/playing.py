@@ -235,10 +235,15 @@ class Ledger:
         return RuleSet.from_document(found)
 
     def jackpot(
-        self, reset: int, currency: str = "USD", contribution: str = "1", jackpot_id: str = "pot"
+        self,
+        reset: int,
+        currency: str = "USD",
+        contribution: str = "1",
+        jackpot_id: str = "pot",
+        **fields: Any,
     ) -> None:
         """Open a jackpot."""
-        self.ask(c.OpenJackpot(jackpot_id, currency, reset, contribution))
+        self.ask(c.OpenJackpot(jackpot_id, currency, reset, contribution, **fields))
 
     def table(self, document: str | Mapping[str, Any], table_id: str = "t", **fields: Any) -> None:
         """Open a table on a house, dealt by hand unless said otherwise; a jackpot `pot` is used if there."""
