@@ -51,9 +51,9 @@ POSTINGS: Final = Table(
     mode="insert",
 )
 """`wallet` and `on_game` are what the event added, `balance` and `on_game_after` what there was then, in
-minor units. `house`, `jackpot` (all pools of all jackpots) and `cashier` are its other legs in 1/10000 of them: all
-together are zero. `reference` is the round's id, or the cashier's transaction id; `seat` is null outside
-rounds; `actor` sent the command."""
+minor units. `house`, `jackpot` (all pools of all jackpots) and `cashier` are its other legs in 1/10000 of
+them: all together are zero. `reference` is the round's id, or the cashier's transaction id; `seat` is null
+outside rounds; `actor` sent the command."""
 
 PLAYERS_MAX: Final = 50_000
 """How many players' balances are kept between batches."""
