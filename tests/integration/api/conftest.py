@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 PASSWORDS = {"app": "app-password-of-a-test", "auditor": "auditor-password-of-a-test"}
 ALL_SCOPES = "play cashier admin reports audit disputes"
-TABLES = "head events commands wallets accounts jackpots tables rulesets open_rounds transfers notes".split()
+TABLES = (
+    "head events commands wallets accounts jackpots tables rulesets open_rounds transfers notes registers"
+).split()
 
 _numbers = itertools.count(1)
 

@@ -1,4 +1,4 @@
-"""A person's token holds with the person's own key only, for what they were registered for, while they are."""
+"""A person's token holds with the person's own key only, while and for what they are registered."""
 
 from __future__ import annotations
 
