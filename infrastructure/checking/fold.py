@@ -9,25 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Final
-
-import orjson
+from typing import Any
 
 from infrastructure.checking.beside_rounds import BESIDE_ROUNDS, WITHOUT_MONEY
 from infrastructure.checking.books import Books
+from infrastructure.checking.envelopes import Envelopes, Row
 from infrastructure.checking.in_rounds import IN_ROUNDS, opened
 from infrastructure.checking.shelf import HELD_MAX
 from infrastructure.checking.state import OpenRound
-
-Row = tuple[int, int, str, bytes]
-"""An event as it is kept: position, version, stream, bytes."""
-
-_CANONICAL: Final = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
-_MEMBERS: Final = ["data", "meta", "position", "recorded_at", "salt", "stream", "type", "version"]
-_META: Final = frozenset(("actor", "command", "schema"))
-_TIME_CHARACTERS: Final = len("2026-11-29T21:24:01.000000Z")
-_SALT_CHARACTERS: Final = 22
-_SCHEMA: Final = 1
 
 
 class Fold:
@@ -35,7 +24,7 @@ class Fold:
 
     def __init__(self, held_max: int = HELD_MAX) -> None:
         self.books = Books(held_max)
-        self.recorded_at = ""
+        self._envelopes = Envelopes()
 
     @property
     def position(self) -> int:
@@ -45,23 +34,23 @@ class Fold:
     @property
     def recorded_at_us(self) -> int:
         """When that event was recorded, in microseconds since the epoch; 0 where there is none."""
-        if not self.recorded_at:
+        if not self._envelopes.recorded_at:
             return 0
-        moment = datetime.fromisoformat(self.recorded_at)
+        moment = datetime.fromisoformat(self._envelopes.recorded_at)
         return int(moment.replace(microsecond=0).timestamp()) * 1_000_000 + moment.microsecond
 
     def take(self, rows: Iterable[Row]) -> None:
         """Fold events in the order of their positions; what is wrong with them is in `books.findings`."""
-        books = self.books
-        for position, version, stream, data in rows:
-            if position != books.position + 1:
-                missing = books.position + 1
-                books.findings.add(
-                    "position_gap", missing, f"position {missing} is missing: {position} comes next"
-                )
+        books, envelopes = self.books, self._envelopes
+        for row in rows:
+            position, version, stream, _ = row
             books.position = position
+            event = envelopes.read(row)
+            for finding in envelopes.take_findings():
+                books.findings.add(*finding)
+            if event is None:
+                continue
             try:
-                event = self._read(position, version, stream, data)
                 self._apply(version, stream, event["type"], event["data"])
             except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
                 # What an edited event holds can be anything; the checker survives it and says where.
@@ -69,27 +58,6 @@ class Fold:
             books.balanced()
 
     # ── One event ───────────────────────────────────────────────────────────────────────────────────────────
-    def _read(self, position: int, version: int, stream: str, data: bytes) -> dict[str, Any]:
-        event: dict[str, Any] = orjson.loads(data)
-        if orjson.dumps(event, option=_CANONICAL) != data or list(event) != _MEMBERS:
-            self.books.differs("canonical", "the bytes are not the canonical form of what they say")
-        if (event["position"], event["version"], event["stream"]) != (position, version, stream):
-            self.books.differs(
-                "place", f"kept as {stream} {version}, the bytes say {event['stream']} {event['version']}"
-            )
-        recorded_at = event["recorded_at"]
-        if len(recorded_at) != _TIME_CHARACTERS or recorded_at[-1] != "Z":
-            raise ValueError(recorded_at)
-        if recorded_at <= self.recorded_at:
-            self.books.differs("time", f"recorded at {recorded_at}, not after {self.recorded_at}")
-        self.recorded_at = recorded_at
-        meta = event["meta"]
-        if not meta.keys() >= _META or len(event["salt"]) != _SALT_CHARACTERS:
-            self.books.differs("envelope", "the envelope lacks what every event has")
-        if meta["schema"] != _SCHEMA:
-            raise ValueError(meta["schema"])
-        return event
-
     def _apply(self, version: int, stream: str, type_: str, data: dict[str, Any]) -> None:
         books = self.books
         kind, _, name = stream.partition("-")

@@ -15,8 +15,9 @@ from typing import Final, NamedTuple
 import psycopg
 
 from infrastructure.checking import tables
+from infrastructure.checking.envelopes import Row
 from infrastructure.checking.findings import Finding
-from infrastructure.checking.fold import Fold, Row
+from infrastructure.checking.fold import Fold
 from infrastructure.checking.reading import PAGE, Ledger
 
 NEAR: Final = 20_000

@@ -8,7 +8,7 @@ from typing import Any, Final
 import psycopg
 from psycopg import sql
 
-from infrastructure.checking.fold import Row
+from infrastructure.checking.envelopes import Row
 
 PAGE: Final = 5_000
 
