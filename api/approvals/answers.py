@@ -74,7 +74,7 @@ PROPOSED: Final[dict[str, Any]] = {
     "kind": "person_revocation",
     "status": "proposed",
     "payload": {"person_id": "maria"},
-    "payload_sha256": "5ac3cb37dd5be61c5be2a6b2dba1d1cbb7ef2bc1ddb0e6d3d3bcd1c8f0b1b3a8",
+    "payload_sha256": "d3c0f1c8699d6f5a1ce6c841ebbfb0369b432a35ccac1bb007a7ade05d64d221",
     "effect": {"person_id": "maria", "scopes": ["admin"], "active": False},
     "proposed_by": "operator",
     "by_person": False,
