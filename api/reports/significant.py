@@ -20,7 +20,10 @@ router = APIRouter(tags=["reports"])
 
 
 class SignificantItem(Answer):
-    """One event: what kind, what it is about, who sent the command, and what else the ledger says of it."""
+    """One event: what kind, which stream it is in, who sent the command, and what else the ledger says of it.
+
+    `account_class` stands where it is about a round.
+    """
 
     position: int
     at: str
@@ -28,6 +31,7 @@ class SignificantItem(Answer):
     subject: str
     actor: str
     detail: dict[str, Any]
+    account_class: str | None = None
 
 
 class SignificantAnswer(ReportAnswer):
@@ -48,7 +52,7 @@ _REPORT: Final[dict[str, Any]] = {
             "position": 4711,
             "at": "2026-11-29T21:24:01.123456Z",
             "kind": "jackpot_disabled",
-            "subject": "jackpot-1",
+            "subject": "jackpot-jackpot-1",
             "actor": "anna",
             "detail": {},
         }
@@ -100,4 +104,6 @@ async def _before(reading: Reading, day: date) -> int:
 
 def _item(row: DictRow) -> dict[str, Any]:
     item = {name: row[name] for name in ("position", "kind", "subject", "actor", "detail")}
+    if row["account_class"] is not None:
+        item["account_class"] = row["account_class"]
     return {**item, "at": told(row["at_us"])}
