@@ -254,7 +254,7 @@ def clamp(low: int, amount: int, high: int) -> int:
     return max(low, min(amount, high))
 
 
-def at_most(event: Event, **limits: int) -> dict[str, int]:
+def upto(event: Event, **limits: int) -> dict[str, int]:
     """Return what an event took from pools that no round shows, each at most what it may be."""
     return {name: clamp(0, exact(event.get(name, "0")), limit) for name, limit in limits.items()}
 
@@ -410,7 +410,9 @@ class Round:
         for earlier, event in pairwise(event for event in self.events if event.type):
             self.check(step, f"{event}: time", f"> {earlier.time}", event.time, ok=event.time > earlier.time)
             commands.add(earlier.command)
-            together = event.command == earlier.command and adjacent(earlier, event)
+            ahead = event.version - earlier.version  # a restart, seen or not, may let new parameters come
+            near = event.position - earlier.position <= ahead + ("restart" in earlier or ahead > 1)
+            together = event.command == earlier.command and near
             ok = together or event.command not in commands
             self.check(step, f"{event}: command", "beside its other events", event.command, ok=ok)
 
@@ -671,7 +673,7 @@ class Round:
             last = meter - paid < UNIT * self.hands
         after, reset = meter - paid + house, pot["reset"] * UNIT * last
         room = max(0, pot.get("ceiling", KINDS["amount"][1]) * UNIT - after - reset) * last
-        pools = at_most(event, from_overflow=room, restart_from_diversion=reset)
+        pools = upto(event, from_overflow=room, restart_from_diversion=reset)
         after += reset + pools["from_overflow"]
         fields = texts({"from_meter": paid - house, "from_house": house, "meter_after": after, **pools})
         fields["restart"] = str(pot["reset"]) if last else None
@@ -713,7 +715,7 @@ class Round:
                 over, aside = (exact(placed.get(name, "0")) for name in ("overflow", "diversion"))
                 share, meter = exact(placed["contribution"]), exact(event["meter_before"])
                 back = {"from_meter": min(meter, share - over)}
-                back |= at_most(event, from_overflow=over, from_diversion=aside)
+                back |= upto(event, from_overflow=over, from_diversion=aside)
                 rest = {"amount": share + aside, "from_house": share + aside - sum(back.values())}
                 self.fields("void", event, **texts(back | rest), jackpot_id=placed.get("jackpot_id"))
                 self.fields("void", event, meter_after=text_of(meter - back["from_meter"]))
