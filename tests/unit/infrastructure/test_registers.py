@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import asdict, replace
+from random import Random
 
 import orjson
 import pytest
 
 from domain import commands as c
 from domain import events as ev
+from domain.approvals import LIFE_US
 from domain.registers import SoftwareState
 from infrastructure.ledger import registers
 from infrastructure.ledger.store import RegisterRow
@@ -165,3 +167,126 @@ def test_a_person_and_an_approval_come_back_as_they_were(process: Process) -> No
         registers.learn(other, row)
     assert other.people["anna"] == work.people["anna"]
     assert asdict(other.approvals["A1"]) == asdict(work.approvals["A1"])
+
+
+# ── At random ───────────────────────────────────────────────────────────────────────────────────────────────
+NAMES = tuple(f"person-{letter}" for letter in "abcdefghij")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_is_tried_nothing_is_done_that_two_did_not_want(seed: int) -> None:
+    """Two processes, any commands of anybody's: an oracle that knows the events alone finds no way around."""
+    random = Random(seed)
+    first = Process()
+    first.do(c.StartLedger(demo=True))
+    processes = [first, beside(first)]
+    for step in range(250):
+        first.clock.now_us += random.choice((1, 1, 1, LIFE_US // 15))
+        known = [name.removeprefix("approval-") for name in first.ledger.registers if "approval" in name]
+        tried = [_anything(random, f"A{step}-{n}", known[-12:]) for n in range(random.choice((1, 1, 3)))]
+        random.choice(processes).run(tried)
+    oracle = Oracle()
+    for row in first.ledger.events:
+        recorded = decode(row.data)
+        oracle.saw(recorded.event, int(recorded.recorded_at.timestamp() * 1_000_000))
+    oracle.agrees(first)
+    for process in processes:
+        process.do(c.OpenPlayer(f"last-{id(process)}", f"p{id(process)}", "USD"))
+        assert {a.approval_id for a in process.books.work.approvals.values()} == oracle.still_open()
+        assert {p.person_id for p in process.books.work.people.values() if p.active} == oracle.active
+
+
+def _anything(random: Random, new: str, known: list[str]) -> Submission:
+    """Return some command of some person's or of some service token's, on something new or known."""
+    approval = random.choice([*known, "nothing"])
+    name = random.choice(NAMES)
+    command = random.choice(
+        (
+            c.RegisterPerson(f"{name}-{new}", f"key-{random.randrange(60)}", ("audit",), new),
+            c.RegisterPerson(name, f"key-of-{name}", random.choice((("admin",), ("admin", "audit"))), new),
+            c.RevokePerson(name, new),
+            *[c.Approve(approval)] * 3,
+            c.Refuse(approval),
+        )
+    )
+    actor = random.choice((*NAMES, "tests"))
+    made = replace(submission(command, f"{new}-{random.randrange(3)}"), actor=actor)
+    if actor != "tests" and random.random() < 0.8:
+        held = frozenset({"admin", "audit"} if random.random() < 0.9 else {"audit"})
+        return replace(made, person=actor, scopes=held)
+    return made
+
+
+class Oracle:
+    """What the events say of people and approvals, and that each was allowed when it happened."""
+
+    def __init__(self) -> None:
+        self.scopes: dict[str, tuple[str, ...]] = {}
+        self.active: set[str] = set()
+        self.keys: set[str] = set()
+        self.proposed: dict[str, tuple[ev.ActionProposed, int]] = {}
+        self.ended: dict[str, str] = {}
+        self.now_approved: str | None = None
+
+    def saw(self, event: ev.Event, at_us: int) -> None:
+        """Take an event in."""
+        approved, self.now_approved = self.now_approved, None
+        match event:
+            case ev.ActionProposed():
+                assert event.approval_id not in self.proposed
+                self.proposed[event.approval_id] = event, at_us
+            case ev.ActionApproved():
+                proposal = self._ends(event.approval_id, "approved", at_us)
+                self._may_decide(event.approved_by)
+                assert event.approved_by.lower() != proposal.proposed_by.lower()
+                assert (event.kind, event.payload_sha256) == (proposal.kind, proposal.payload_sha256)
+                self.now_approved = event.approval_id
+            case ev.ActionRefused():
+                self._ends(event.approval_id, "refused", at_us)
+                self._may_decide(event.refused_by)
+            case ev.ActionExpired():
+                assert at_us >= self.proposed[event.approval_id][1] + LIFE_US
+                assert self.ended.setdefault(event.approval_id, "expired") == "expired"
+            case ev.PersonRegistered():
+                self._wanted_by_two(event.approval_id, approved)
+                assert event.person_id not in self.scopes
+                assert event.public_key not in self.keys
+                self.scopes[event.person_id] = event.scopes
+                self.active.add(event.person_id)
+                self.keys.add(event.public_key)
+            case ev.PersonRevoked():
+                self._wanted_by_two(event.approval_id, approved)
+                self.active.remove(event.person_id)
+
+    def _ends(self, approval_id: str, how: str, at_us: int) -> ev.ActionProposed:
+        proposal, proposed_at_us = self.proposed[approval_id]
+        assert approval_id not in self.ended
+        assert at_us < proposed_at_us + LIFE_US
+        self.ended[approval_id] = how
+        return proposal
+
+    def _may_decide(self, person: str) -> None:
+        assert person in self.active
+        assert "admin" in self.scopes[person]
+
+    def _wanted_by_two(self, approval_id: str | None, approved: str | None) -> None:
+        admins = {person for person, scopes in self.scopes.items() if "admin" in scopes}
+        assert (approval_id is not None) == (len(admins) >= 2 and bool(admins & self.active))
+        assert approval_id == approved
+
+    def still_open(self) -> set[str]:
+        """The proposals that nothing has ended."""
+        return self.proposed.keys() - self.ended.keys()
+
+    def agrees(self, process: Process) -> None:
+        """Check the registers of a ledger."""
+        rows = process.ledger.registers
+        states = {name: orjson.loads(row.state) for name, row in rows.items()}
+        assert {
+            n.removeprefix("person-") for n, s in states.items() if n.startswith("person-") and s["active"]
+        } == (self.active)
+        for approval_id in self.proposed:
+            state = states[f"approval-{approval_id}"]
+            assert state["status"] == self.ended.get(approval_id, "proposed")
+            assert rows[f"approval-{approval_id}"].active == (approval_id not in self.ended)
+        assert set(self.ended.values()) == {"approved", "refused", "expired"}, "the seed tries too little"
