@@ -1,4 +1,4 @@
-"""The gaming day: a table's zone and cut-off hour decide, by the wall clock."""
+"""The gaming day and its hours: a table's zone and cut-off hour decide, by the wall clock."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.calendar import gaming_day
+from domain.calendar import gaming_day, hour_start_us
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,38 @@ from domain.calendar import gaming_day
 )
 def test_the_day_of_a_moment(moment: str, zone: str, cutoff: int, day: str) -> None:
     """Each moment belongs to one day; the cut-off itself begins the new one."""
+    assert gaming_day(_us(moment), zone, cutoff) == day
+
+
+@pytest.mark.parametrize(
+    ("moment", "zone", "start"),
+    [
+        ("2026-10-02T12:00:00", "UTC", "2026-10-02T12:00:00"),
+        ("2026-10-02T12:59:59.999999", "UTC", "2026-10-02T12:00:00"),
+        ("2026-10-02T12:10:00", "Asia/Kathmandu", "2026-10-02T11:15:00"),
+        # 02:00 to 03:00 comes twice on 25 October 2026: the first at 00:00 UTC, the second an hour later.
+        ("2026-10-25T00:59:59", "Europe/Copenhagen", "2026-10-25T00:00:00"),
+        ("2026-10-25T01:00:00", "Europe/Copenhagen", "2026-10-25T01:00:00"),
+        # 01:59 is followed by 03:00 on 28 March 2027.
+        ("2027-03-28T00:59:59", "Europe/Copenhagen", "2027-03-28T00:00:00"),
+        ("2027-03-28T01:00:00", "Europe/Copenhagen", "2027-03-28T01:00:00"),
+        # 01:59 is followed by 02:30 on 4 October 2026: half an hour is left of the hour.
+        ("2026-10-03T15:29:59", "Australia/Lord_Howe", "2026-10-03T14:30:00"),
+        ("2026-10-03T15:45:00", "Australia/Lord_Howe", "2026-10-03T15:30:00"),
+        ("2026-10-03T16:00:00", "Australia/Lord_Howe", "2026-10-03T16:00:00"),
+        # 01:59 is followed by 01:30 on 4 April 2027: an hour, then the half of it that comes again.
+        ("2027-04-03T14:59:59", "Australia/Lord_Howe", "2027-04-03T14:00:00"),
+        ("2027-04-03T15:15:00", "Australia/Lord_Howe", "2027-04-03T15:00:00"),
+        ("2027-04-03T15:30:00", "Australia/Lord_Howe", "2027-04-03T15:30:00"),
+        # 23:59 is followed by 01:00 on 30 April 2027.
+        ("2027-04-29T22:00:00", "Africa/Cairo", "2027-04-29T22:00:00"),
+    ],
+)
+def test_the_hour_of_a_moment(moment: str, zone: str, start: str) -> None:
+    """An hour begins where the wall clock's does, or with the change of the clock that cuts it."""
+    assert hour_start_us(_us(moment), zone) == _us(start)
+
+
+def _us(moment: str) -> int:
     since = datetime.fromisoformat(moment).replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
-    microseconds = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
-    assert gaming_day(microseconds, zone, cutoff) == day
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
