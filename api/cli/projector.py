@@ -11,6 +11,7 @@ import sys
 
 from api.settings import ServiceSettings
 from infrastructure.bootstrap import DEFAULT_SCHEMA
+from infrastructure.projections import collector
 from infrastructure.projections.runner import ProjectionRunner
 
 NICENESS = 5
@@ -23,6 +24,7 @@ def main() -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     os.nice(NICENESS)
     runner = ProjectionRunner(ServiceSettings.from_environment().dsn, DEFAULT_SCHEMA)
+    collector.relax()
     runner.start()
     signal.sigwait(signals)
     runner.stop()

@@ -33,16 +33,14 @@ class Batch(NamedTuple):
 def batch_from(start: int, stored: Sequence[bytes]) -> Batch:
     """Return the events of the stored bytes that follow position `start`, up to one that cannot be read."""
     events: list[Happened] = []
-    position = start
     try:
-        for each in stored:
-            position += 1
-            event = happened(each)
+        for position, event in enumerate(map(happened, stored), start + 1):
             if event[0] != position:
                 return Batch(start, events, Poison(position, f"the event here says it is at {event[0]}"))
             events.append(event)
     except NotReadableError:
         # Not the error's text: it quotes the event, which may hold a card nobody may see yet (G5).
+        position = start + len(events) + 1
         return Batch(start, events, Poison(position, "not an event this software reads"))
     return Batch(start, events, None)
 

@@ -177,12 +177,14 @@ class _MemoryShelf:
 
     def latest(self, table: str, prefixes: Sequence[Key]) -> Mapping[Key, Row]:
         """For each prefix of the key its row with the greatest key."""
-        kept = self._rows[table]
-        found = {}
-        for prefix in prefixes:
-            if keys := [key for key in kept if key[: len(prefix)] == tuple(prefix)]:
-                found[prefix] = kept[max(keys)]
-        return found
+        kept, wanted = self._rows[table], set(prefixes)
+        length = len(prefixes[0]) if prefixes else 0
+        greatest: dict[Key, Key] = {}
+        for key in kept:
+            prefix = key[:length]
+            if prefix in wanted and key >= greatest.get(prefix, key):
+                greatest[prefix] = key
+        return {prefix: kept[key] for prefix, key in greatest.items()}
 
     def whole(self, table: str) -> Sequence[Row]:
         """Every row in the order of the key."""

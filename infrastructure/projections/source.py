@@ -62,7 +62,9 @@ class PostgresSource:
         size = 0
         while len(found) < limit and size < BYTES_MAX:
             first = position + len(found)
-            wanted = min(_SLICE, limit - len(found))
+            # A short look first: it tells how long these events are.
+            fitting = (BYTES_MAX - size) * len(found) // size + 1 if found else _SLICE
+            wanted = min(fitting, limit - len(found))
             rows = self._connection.execute(
                 self._after, [first, first + wanted], binary=True, prepare=True
             ).fetchall()
