@@ -16,12 +16,14 @@ from api.people.known import KnownPeople
 from api.settings import ServiceSettings
 from api.tokens import Tokens
 from infrastructure import bootstrap
+from infrastructure.checking.continuous import Checker
 from infrastructure.clock import Clock, system_clock
 from infrastructure.jobs import Jobs
 from infrastructure.keys import Keys
 from infrastructure.ledger.postgres import PostgresStore
 from infrastructure.ledger.submission import Result, Submission
 from infrastructure.ledger.writer import Writer
+from infrastructure.metrics import Counts
 from infrastructure.projections.runner import ProjectionRunner
 from infrastructure.reading import Reading
 from infrastructure.seals import Seals
@@ -45,6 +47,7 @@ class Service:
     jobs: Jobs
     software: Software
     projections: ProjectionRunner | None = None
+    checker: Checker | None = None
     clock: Clock = system_clock
     meter_streams: int = 0
     started: bool = False
@@ -62,12 +65,16 @@ class Service:
         self.jobs.start()
         if self.projections is not None:
             self.projections.start()
+        if self.checker is not None:
+            self.checker.start()
         self.started = True
 
     async def stop(self) -> None:
         """Finish what is under way and give everything back."""
         self.started = False
         await asyncio.to_thread(self.jobs.stop)
+        if self.checker is not None:
+            await asyncio.to_thread(self.checker.stop)
         if self.projections is not None:
             await asyncio.to_thread(self.projections.stop)
         await asyncio.to_thread(self.writer.stop)
@@ -89,7 +96,7 @@ def compose(
     bootstrap.check(settings.dsn, schema, throwaway=throwaway)
     keys = Keys.load_or_create(settings.keys, ledger_is_empty=bootstrap.is_empty(settings.dsn, schema))
     store = PostgresStore(settings.dsn, schema, throwaway=throwaway)
-    writer = Writer(store, Seals(keys.deck), clock, BUILD)
+    writer = Writer(store, Seals(keys.deck), clock, BUILD, meter=Counts())
     reading = Reading(settings.dsn, schema)
     software = Software(BUILD, settings.start, settings.server)
     return Service(
@@ -101,5 +108,6 @@ def compose(
         jobs=Jobs(settings.dsn, schema, writer.hand_over, clock, software.daily),
         software=software,
         projections=ProjectionRunner(settings.dsn, schema) if settings.projector_inside else None,
+        checker=Checker(settings.dsn, schema) if settings.projector_inside else None,
         clock=clock,
     )

@@ -54,6 +54,11 @@ def problems(*codes: str) -> dict[int | str, dict[str, Any]]:
     return _by_status((*codes, *_OF_EVERY_CALL))
 
 
+def only(*codes: str) -> dict[int | str, dict[str, Any]]:
+    """These problems and no others, for a route that is not like most."""
+    return _by_status(codes)
+
+
 def write_problems(*codes: str) -> dict[int | str, dict[str, Any]]:
     """The problems a write can answer: its own, and those of every write."""
     return _by_status((*codes, *_OF_EVERY_WRITE, *_OF_EVERY_CALL))

@@ -84,7 +84,10 @@ _KINDS: Final = {
         "idempotency_key_reused": "The Idempotency-Key was used for another request",
     },
     500: {"internal_error": "The service has failed"},
-    503: {"overloaded": "The service cannot take the request now"},
+    503: {
+        "overloaded": "The service cannot take the request now",
+        "ledger_alarm": "Something is wrong with the ledger",
+    },
 }
 
 KINDS: Final[Mapping[str, Kind]] = MappingProxyType(

@@ -34,6 +34,7 @@ from domain.commands import (
     RevokePerson,
     VoidRound,
 )
+from infrastructure import metrics
 from infrastructure.ledger.submission import (
     ACCEPTED,
     CommandFailed,
@@ -123,6 +124,7 @@ class _Write:
         except json_body.ClientGone:
             return
         except Problem as problem:
+            metrics.refused(problem.code)
             await problem.response()(scope, receive, send)
             return
         headers.append((b"content-length", b"%d" % len(body)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
@@ -50,6 +51,12 @@ _QUERIES: Final = {
     "first": """SELECT data FROM {schema}.events WHERE stream = 'ledger-0' AND version = 1
         UNION ALL SELECT first_event FROM {schema}.horizon WHERE first_position = 1""",
     "horizon": horizon.QUERY,
+    "alarms": "SELECT name, position, detail FROM {read}.alarms ORDER BY position, name",
+    # How far behind, and the first event that is not projected.
+    "lags": """SELECT p.name, h.position - p.position, e.data
+        FROM {schema}.head AS h CROSS JOIN {read}.projections AS p
+        LEFT JOIN {schema}.events AS e ON e.position = p.position + 1
+        WHERE p.live ORDER BY p.name""",
     "wallet": """SELECT player, player_id, currency, account_class, version, balance, on_game, unfinished
         FROM {schema}.wallets WHERE player_id = %s""",
     "names": "SELECT player, player_id FROM {schema}.wallets WHERE player = ANY(%s)",
@@ -100,6 +107,14 @@ class FoundRound(NamedTuple):
     round: Round
     rules: Rules
     ruleset: PublishedRuleset
+
+
+class Alarm(NamedTuple):
+    """A discrepancy: of which kind, at which position first, and one sentence."""
+
+    name: str
+    position: int
+    detail: str
 
 
 class Reading:
@@ -162,10 +177,21 @@ class Reading:
         """The same for projections, which follow the ledger: whether all of them have come there."""
 
         async def least() -> int:
-            projected = dict(await self._together("projected"))
+            projected: dict[str, int] = dict(await self._together("projected"))
             return min(projected.get(name, 0) for name in names)
 
         return await self._wait(least, position)
+
+    async def alarms(self) -> list[Alarm]:
+        """What is wrong with the ledger, or with what is derived from it, the first position first."""
+        return [Alarm(*row) for row in await self._together("alarms")]
+
+    async def lags(self) -> list[tuple[str, int, datetime | None]]:
+        """Every projection with how many events it is behind, and when the first of these was recorded."""
+        return [
+            (name, max(behind, 0), None if data is None or behind <= 0 else decode(data).recorded_at)
+            for name, behind, data in await self._together("lags")
+        ]
 
     async def is_demo(self) -> bool:
         """Whether the ledger was marked as a demonstration when it began."""

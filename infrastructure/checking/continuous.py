@@ -110,7 +110,7 @@ class Watch:
             self._at_projected = self._sums
         self._compare_sums(kept, began_at + 1)
         self._compare_projected(balances_at)
-        if postings_at >= began_at:
+        if postings_at >= (began_at if began_at >= 0 else head):  # what they miss since, is in `_moved`
             moved = self._moved
             self._findings += self._samples.wallets(ledger, lambda player: moved.get(player, 0) > postings_at)
         self._findings += self._samples.rounds(ledger)

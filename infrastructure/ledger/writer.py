@@ -32,6 +32,7 @@ from infrastructure.defects import place
 from infrastructure.ledger.batch import Batch, replay
 from infrastructure.ledger.books import Books
 from infrastructure.ledger.delivery import AnyFuture, Waiting, deliver
+from infrastructure.ledger.meter import Meter
 from infrastructure.ledger.store import Store, StoreLost, StoreRefused
 from infrastructure.ledger.submission import (
     CommandFailed,
@@ -55,10 +56,11 @@ log = structlog.get_logger(__name__)
 
 
 class _OnItsWay(NamedTuple):
-    """A batch that was sent to the database, and who waits for it."""
+    """A batch that was sent to the database, who waits for it, and when it began (of the monotonic clock)."""
 
     waiting: Sequence[Waiting]
     batch: Batch
+    began: float
 
 
 class Figures(NamedTuple):
@@ -81,10 +83,12 @@ class Writer:
         build: str,
         *,
         settle_seats_max: int = SETTLE_SEATS_MAX,
+        meter: Meter | None = None,
     ) -> None:
         self._store = store
         self._seals = seals
         self._clock = clock
+        self._meter = meter
         self._books = Books(build, settle_seats_max)
         self._queue: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
         self._door = threading.Lock()
@@ -194,13 +198,14 @@ class Writer:
     # ── One batch ───────────────────────────────────────────────────────────────────────────────────────────
     def _start(self, waiting: Sequence[Waiting]) -> _OnItsWay | None:
         """Decide a batch under its own lock and send it. None: it failed; its commands are answered."""
+        began = time.monotonic()
         batch = self._batch([w.submission for w in waiting])
         try:
             batch.send()
         except Exception as error:  # noqa: BLE001 - whatever it is, each command's own end will tell
             deliver(waiting, self._failed(batch, error))
             return None
-        return _OnItsWay(waiting, batch)
+        return _OnItsWay(waiting, batch, began)
 
     def _anticipate(self, commands_before: int) -> tuple[list[Waiting], Batch | None]:
         """Take what is waiting and decide it while the batch before is being committed.
@@ -220,25 +225,26 @@ class Writer:
 
     def _confirm(self, waiting: Sequence[Waiting], batch: Batch) -> _OnItsWay | None:
         """Send what was anticipated, or decide again where it does not hold. None as for `_start`."""
+        began = time.monotonic()
         try:
             holds = batch.confirm()
         except Exception as error:  # noqa: BLE001 - whatever it is, each command's own end will tell
             deliver(waiting, self._failed(batch, error))
             return None
         if holds:
-            return _OnItsWay(waiting, batch)
+            return _OnItsWay(waiting, batch, began)
         self._books.forget()
         return self._start(waiting)
 
     def _finish(self, on_its_way: _OnItsWay) -> bool:
         """Wait for a batch's commit and answer. False where it failed; even then all are answered."""
-        waiting, batch = on_its_way
+        waiting, batch, began = on_its_way
         try:
             outcomes = batch.finish()
         except Exception as error:  # noqa: BLE001 - whatever it is, each command's own end will tell
             deliver(waiting, self._failed(batch, error))
             return False
-        self._wrote(batch)
+        self._wrote(batch, began)
         deliver(waiting, outcomes)
         return True
 
@@ -279,14 +285,17 @@ class Writer:
         return Batch(submissions, self._books, self._store, self._seals, self._clock)
 
     def _write(self, batch: Batch) -> list[Outcome]:
+        began = time.monotonic()
         outcomes = batch.run()
-        self._wrote(batch)
+        self._wrote(batch, began)
         return outcomes
 
-    def _wrote(self, batch: Batch) -> None:
+    def _wrote(self, batch: Batch, began: float) -> None:
         self._found()
         self._batches += 1
         self._commands += len(batch.submissions)
+        if self._meter is not None:
+            self._meter.wrote(batch.outcomes, time.monotonic() - began, self._queue.qsize())
         for round_id, version in batch.unsettled:
             self._queue.put(Waiting(continuation(round_id, version), Future()))
 

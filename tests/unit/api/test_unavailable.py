@@ -39,6 +39,7 @@ def cut_off(**changes: Any) -> Any:
     jobs = SimpleNamespace(alive=True)
     reading = Reading("host=/nowhere", "ledger")
     parts = {"tokens": Tokens(KEY), "started": True, "writer": writer, "jobs": jobs, "reading": reading}
+    parts |= {"projections": None, "checker": None}
     return SimpleNamespace(**{**parts, **changes})
 
 
@@ -69,6 +70,8 @@ def test_readiness_says_what_is_missing() -> None:
     without = get("/readyz", cut_off(jobs=SimpleNamespace(alive=False)))
     assert overloaded(without)
     assert "time-outs" in without.json()["detail"]
+    without = get("/readyz", cut_off(checker=SimpleNamespace(alive=False)))
+    assert "checks" in without.json()["detail"]
     assert overloaded(get("/readyz", cut_off()))
     assert get("/healthz", None).status_code == 200
 

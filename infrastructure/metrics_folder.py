@@ -1,0 +1,27 @@
+"""The folder that a service's processes count into: one service's, empty at its start.
+
+Apart from the counting itself, so that whoever only looks after the processes does not load it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+VARIABLE: Final = "PROMETHEUS_MULTIPROC_DIR"
+"""Names the folder to the client library, in the environment that it is imported in."""
+
+
+def begin(folder: Path) -> None:
+    """Make the folder, empty. Raises OSError."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for file in folder.glob("*.db"):
+        file.unlink()
+
+
+def forget_process(folder: Path, pid: int) -> None:
+    """Take a process that has ended out of what is true only of those that live."""
+    for file in folder.glob(f"gauge_live*_{pid}.db"):
+        with suppress(OSError):
+            file.unlink()
