@@ -1,4 +1,4 @@
-"""The process that projects, beside the workers: one for a service, however many workers there are.
+"""The process that projects and checks, beside the workers: one for a service, however many these are.
 
 It gives way to them: what it writes is a moment later, what they write is waited for.
 """
@@ -11,6 +11,7 @@ import sys
 
 from api.settings import ServiceSettings
 from infrastructure.bootstrap import DEFAULT_SCHEMA
+from infrastructure.checking.continuous import Checker
 from infrastructure.projections import collector
 from infrastructure.projections.runner import ProjectionRunner
 
@@ -23,10 +24,13 @@ def main() -> int:
     # Blocked before any thread begins, so that all of them leave the signals to sigwait.
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     os.nice(NICENESS)
-    runner = ProjectionRunner(ServiceSettings.from_environment().dsn, DEFAULT_SCHEMA)
+    dsn = ServiceSettings.from_environment().dsn
+    runner, checker = ProjectionRunner(dsn, DEFAULT_SCHEMA), Checker(dsn, DEFAULT_SCHEMA)
     collector.relax()
     runner.start()
+    checker.start()
     signal.sigwait(signals)
+    checker.stop()
     runner.stop()
     return 0
 

@@ -23,6 +23,7 @@ from api.cli import data_directory, welcome
 from api.cli.supervisor import PROJECTOR, ServiceError, Workers, listen
 from api.settings import ServiceSettings
 from api.tokens import TTL_SECONDS_DEFAULT, mint
+from infrastructure import metrics_folder
 from infrastructure.bootstrap import NotReadyError, check, is_empty, prepare
 from infrastructure.keys import Keys, KeysError, load_passwords
 from infrastructure.postgres import DirectoryLock, EmbeddedPostgres, LauncherError
@@ -168,7 +169,10 @@ def bring_up(options: Options, stack: contextlib.ExitStack) -> tuple[EmbeddedPos
         server=None if postgres is None else postgres.installation,
         projector_inside=False,
     )
-    workers = Workers(listener, settings.to_environment(), beside=PROJECTOR)
+    counts = directory.path / "metrics"
+    metrics_folder.begin(counts)
+    environment = settings.to_environment() | {metrics_folder.VARIABLE: str(counts)}
+    workers = Workers(listener, environment, beside=PROJECTOR)
     stack.callback(workers.stop)
     workers.start(options.workers)
     address = address_of(listener)

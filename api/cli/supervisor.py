@@ -14,9 +14,11 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from api.cli import projector, worker
+from infrastructure import metrics_folder
 from infrastructure.children import dies_with_parent
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ PROBE_TIMEOUT_S = 1.0
 PORT_PATIENCE_S = 2.0  # the workers of a killed service give the port up within this
 POLL_S = 0.02
 _WORKER, _PROJECTOR = "worker", "projector"
+ALARM = b'"code":"ledger_alarm"'
 KILL_AFTER_S = worker.GRACE_S + 5.0
 
 
@@ -151,6 +154,8 @@ class Workers:
         status = each.process.poll()
         if status is None:
             return ""
+        if (folder := self._environment.get(metrics_folder.VARIABLE)) is not None:
+            metrics_folder.forget_process(Path(folder), each.process.pid)
         each.failures = 1 if now - each.started_at > HEALTHY_AFTER_S else each.failures + 1
         if each.failures_max is not None and each.failures > each.failures_max:
             raise ServiceError(f"a worker ended {each.failures} times in a row, now with status {status}")
@@ -183,7 +188,9 @@ class Workers:
         connection = http.client.HTTPConnection(host, port, timeout=PROBE_TIMEOUT_S)
         try:
             connection.request("GET", "/readyz")
-            return connection.getresponse().status == http.client.OK
+            answer = connection.getresponse()
+            # A service that tells what is wrong with its ledger has started; that is why it can tell.
+            return answer.status == http.client.OK or ALARM in answer.read()
         except (OSError, http.client.HTTPException):
             return False
         finally:
