@@ -46,29 +46,29 @@ def make(connection: psycopg.Connection, schema: str, names: Mapping[str, sql.Id
 def what_is_wrong(connection: psycopg.Connection, schema: str) -> str | None:
     """Return in one sentence what is in the way of deriving, or lets others meddle; None where nothing is.
 
-    The connection is the application's. Raises psycopg.Error.
+    Any login of the ledger may ask. Raises psycopg.Error.
     """
     name = tables.read_schema(schema)
-    auditor = f"{schema}_auditor"
+    app, auditor = f"{schema}_app", f"{schema}_auditor"
     row = connection.execute(
-        """SELECT has_schema_privilege(oid, 'USAGE') AND has_schema_privilege(oid, 'CREATE'),
+        """SELECT has_schema_privilege(%s, oid, 'USAGE') AND has_schema_privilege(%s, oid, 'CREATE'),
             has_schema_privilege(%s, oid, 'CREATE'),
             EXISTS (SELECT FROM aclexplode(nspacl) WHERE grantee = 0)
         FROM pg_namespace WHERE nspname = %s""",
-        [auditor, name],
+        [app, app, auditor, name],
     ).fetchone()
     if row is None or not row[0]:
-        return f"there is no schema {name} that this login may make tables in: run serve --init-db"
+        return f"there is no schema {name} in which {app} may make tables: run serve --init-db"
     if row[1] or row[2]:
         return f"others may make tables in schema {name}: take that right from {auditor} and PUBLIC"
     missing = connection.execute(
         """SELECT wanted FROM unnest(%s::text[]) AS wanted
         WHERE NOT EXISTS (SELECT FROM pg_class WHERE relname = wanted AND relnamespace = to_regnamespace(%s)
-            AND relowner = to_regrole(current_user))""",
-        [["projections", "alarms"], name],
+            AND relowner = to_regrole(%s))""",
+        [["projections", "alarms"], name, app],
     ).fetchone()
     if missing is not None:
-        return f"{name}.{missing[0]} is not there, or is not this login's: run serve --init-db"
+        return f"{name}.{missing[0]} is not there, or is not {app}'s: run serve --init-db"
     foreign = connection.execute(
         """SELECT relname FROM pg_class
         WHERE relnamespace = to_regnamespace(%s) AND relkind IN ('r', 'v')

@@ -1,0 +1,259 @@
+"""`scripts/rebuild`: derive projections anew from the events, beside the live ones, and switch.
+
+Readers see the old rows until the new ones have caught up and were compared. A service that is running does
+the work, without it this command does. Ctrl-C leaves it as it is: a service goes on with it, and the same
+command goes on from there. Exit status 0: rebuilt, and it was what it had been; 1: it was not, or could not
+be rebuilt (the live rows stay, then), or was cancelled; 2: nothing could be asked for.
+
+It works on the data directory of a service that runs or does not run; with DATABASE_URL on that database.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from api.cli import data_directory
+from api.cli.serve import complain, stop_on_signals, with_password
+from infrastructure import bootstrap
+from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
+from infrastructure.keys import KeysError, load_passwords
+from infrastructure.postgres import DirectoryInUseError, EmbeddedPostgres, LauncherError
+from infrastructure.projections import collector
+from infrastructure.projections.catalogue import PROJECTIONS
+from infrastructure.projections.postgres import PostgresSink
+from infrastructure.projections.runner import Projector
+from infrastructure.projections.sink import STOPPED, Checkpoint
+from infrastructure.projections.tables import read_schema
+
+DONE, NOT_DONE, NOT_ASKED = 0, 1, 2
+POLL_SECONDS: Final = 0.2
+PROGRESS_SECONDS: Final = 0.5
+LOGGED_PROGRESS_SECONDS: Final = 10.0
+BAR_CHARACTERS: Final = 30
+NAMES: Final = tuple(make().name for make in PROJECTIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked for on the command line."""
+
+    names: tuple[str, ...]
+    directory: data_directory.DataDirectory
+    pg_bin: Path | None
+    cancel: bool
+    status: bool
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Rebuild, cancel or tell; return 0, 1 or 2."""
+    stop_on_signals()
+    options = parse(arguments)
+    try:
+        with ledger(options.directory, options.pg_bin, os.environ.get("DATABASE_URL") or None) as dsn:
+            bootstrap.check(dsn, throwaway=True)
+            with Registry(dsn) as registry:
+                if options.status:
+                    return show(registry)
+                return cancel(registry, options.names) if options.cancel else rebuild(registry, options.names)
+    except KeyboardInterrupt:
+        complain("left as it is: the same command goes on, --cancel gives it up")
+        return NOT_DONE
+    except (LauncherError, NotReadyError, KeysError, OSError, psycopg.Error) as problem:
+        complain(str(problem).strip().partition("\n")[0])
+        return NOT_ASKED
+
+
+def parse(arguments: list[str] | None) -> Options:
+    """Return the options, or print what is wrong with them and exit with 2."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/rebuild", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(NAMES)}")
+    parser.add_argument("--all", action="store_true", help="all of them")
+    parser.add_argument("--cancel", action="store_true", help="give up a rebuild that is under way")
+    parser.add_argument("--status", action="store_true", help="print how far each has come, and end")
+    parser.add_argument("--data-dir", type=Path, help="where the ledger is kept (.data in the project)")
+    parser.add_argument("--keys", type=Path, help="where the keys are kept (keys in the data directory)")
+    parser.add_argument("--pg-bin", type=Path, help="directory of other PostgreSQL programs")
+    chosen = parser.parse_args(arguments)
+    if unknown := [name for name in chosen.names if name not in NAMES]:
+        parser.error(f"there is no projection {unknown[0]}; there are {', '.join(NAMES)}")
+    if not chosen.status and bool(chosen.names) == chosen.all:
+        parser.error("name the projections, or say --all")
+    return Options(
+        NAMES if chosen.all else tuple(dict.fromkeys(chosen.names)),
+        data_directory.choose(chosen.data_dir, chosen.keys),
+        chosen.pg_bin,
+        chosen.cancel,
+        chosen.status,
+    )
+
+
+@contextlib.contextmanager
+def ledger(
+    directory: data_directory.DataDirectory, pg_bin: Path | None, database_url: str | None
+) -> Iterator[str]:
+    """Yield how the application logs in where the ledger is; its server is started if it is not running.
+
+    Raises LauncherError, KeysError, NotReadyError, OSError.
+    """
+    if database_url is not None:
+        yield with_password(database_url, directory.keys)
+        return
+    if not directory.postgres.is_dir():
+        raise NotReadyError(f"there is no ledger in {directory.path}")
+    server = EmbeddedPostgres(directory.postgres, pg_bin)
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(DirectoryInUseError):  # a service is running: its server is asked
+            stack.enter_context(server)
+        passwords = load_passwords(directory.keys)
+        yield make_conninfo(server.dsn, user=f"{DEFAULT_SCHEMA}_app", password=passwords["app"])
+
+
+class Registry:
+    """What is live and what is rebuilt, on a connection of its own. A context manager."""
+
+    def __init__(self, dsn: str) -> None:
+        self.dsn = dsn
+
+    def __enter__(self) -> Self:
+        self._connection = psycopg.connect(
+            self.dsn, autocommit=True, connect_timeout=10, application_name="stud-ledger rebuild"
+        )
+        projections = [make() for make in PROJECTIONS]
+        self.sink = PostgresSink(self._connection, DEFAULT_SCHEMA, projections, self._again)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def head(self) -> int:
+        """The ledger's last position."""
+        query = sql.SQL("SELECT position FROM {}.head").format(sql.Identifier(DEFAULT_SCHEMA))
+        row = self._connection.execute(query).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def builds(self) -> dict[tuple[str, int], Checkpoint]:
+        """All builds."""
+        return {each.key: each for each in self.sink.checkpoints()}
+
+    def alarm(self, name: str) -> str | None:
+        """What a rebuild found that should not be."""
+        query = sql.SQL("SELECT detail FROM {}.alarms WHERE name = %s").format(
+            sql.Identifier(read_schema(DEFAULT_SCHEMA))
+        )
+        row = self._connection.execute(query, [f"rebuild_{name}"]).fetchone()
+        return None if row is None else str(row[0])
+
+    def _again(self) -> psycopg.Connection:
+        return psycopg.connect(self.dsn, autocommit=True)
+
+
+def show(registry: Registry) -> int:
+    """Print a line for each build."""
+    head = registry.head()
+    for each in registry.builds().values():
+        kind = "live" if each.live else "rebuild"
+        error = f" at {each.error_position}: {each.error}" if each.error else ""
+        print(f"{each.name:<20} {kind:<8} {each.position:>12} of {head}  {each.state}{error}")
+    return DONE
+
+
+def cancel(registry: Registry, names: Sequence[str]) -> int:
+    """Give up the rebuilds of these projections; the process that projects removes their tables."""
+    found = [name for name in names if registry.sink.cancel(name)]
+    print(f"cancelled: {', '.join(found)}" if found else "none of them is being rebuilt")
+    return DONE if found else NOT_DONE
+
+
+def rebuild(registry: Registry, names: Sequence[str]) -> int:
+    """Ask for the rebuilds and follow them to their end; do the work where no service does."""
+    for name in names:
+        if not registry.sink.request(name):
+            print(f"{name} is being rebuilt already: going on with that")
+    asked = [
+        each.key
+        for each in registry.builds().values()
+        if each.name in names and not each.live and each.state != "dropped"
+    ]
+    progress = Progress()
+    with Projector(registry.dsn, DEFAULT_SCHEMA) as projector:
+        while True:
+            builds = registry.builds()
+            waiting = [key for key in asked if is_under_way(builds.get(key))]
+            dropped = any(each.state == "dropped" for each in builds.values() if each.name in names)
+            progress(len(asked) - len(waiting), [builds[key].position for key in waiting], registry.head())
+            if not waiting and not (dropped and projector.acting):
+                break
+            if projector.acting or projector.try_to_act():
+                collector.relax()
+                work(projector)
+            else:
+                time.sleep(POLL_SECONDS)
+    ends = [end(registry, builds.get(key), key[0]) for key in asked]
+    return NOT_DONE if NOT_DONE in ends else DONE
+
+
+def is_under_way(build: Checkpoint | None) -> bool:
+    """Whether a build is neither live nor given up."""
+    return build is not None and not build.live and build.state not in (STOPPED, "dropped")
+
+
+def work(projector: Projector) -> None:
+    """Take turns for a moment."""
+    until = time.monotonic() + POLL_SECONDS
+    while projector.turn() and time.monotonic() < until:
+        pass
+
+
+def end(registry: Registry, build: Checkpoint | None, name: str) -> int:
+    """Print what became of a rebuild."""
+    if build is None or build.state == "dropped":
+        print(f"{name}: cancelled")
+        return NOT_DONE
+    if build.state == STOPPED and not build.live:
+        print(f"{name}: stopped at position {build.error_position}: {build.error}")
+        return NOT_DONE
+    if alarm := registry.alarm(name):
+        print(f"{name}: rebuilt and switched, but it had not been what the events say: {alarm}")
+        return NOT_DONE
+    print(f"{name}: rebuilt and switched")
+    return DONE
+
+
+class Progress:
+    """How far it has come, on standard error: a bar that changes, or now and then a line for a log."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+        self._seconds = PROGRESS_SECONDS if self._live else LOGGED_PROGRESS_SECONDS
+        self._next = time.monotonic() + self._seconds
+
+    def __call__(self, done: int, positions: Sequence[int], head: int) -> None:
+        """Tell it, if it is time; `positions` are those of the rebuilds under way."""
+        now = time.monotonic()
+        if now < self._next and positions:
+            return
+        self._next = now + self._seconds
+        share = (done + sum(min(p / max(head, 1), 1) for p in positions)) / max(done + len(positions), 1)
+        filled = round(share * BAR_CHARACTERS)
+        bar = "#" * filled + "-" * (BAR_CHARACTERS - filled)
+        what = "comparing" if positions and min(positions) >= head else f"{share:.0%}"
+        start, stop = ("\r", "" if positions else "\n") if self._live else ("", "\n")
+        print(f"{start}[{bar}] {what:<9}", end=stop, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
