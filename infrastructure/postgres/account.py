@@ -84,6 +84,14 @@ def process_of(account: Account | None) -> ProcessUser:
     return account.as_process() if account else {}
 
 
+def own_name() -> str:
+    """Return the name of the user we are. Raises LauncherError where the system has none for us."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        raise LauncherError(f"user {os.geteuid()} has no name on this system: run as one that has") from None
+
+
 def can_enter(account: Account | None, path: Path) -> bool:
     """Tell whether the server's user can reach and enter a directory, or run a file."""
     if account is None:

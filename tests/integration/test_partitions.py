@@ -473,7 +473,7 @@ def test_detached_tables_may_go_and_come_back(played: Played) -> None:
 
 
 def test_what_is_still_needed_is_not_detached(played: Played) -> None:
-    """The partition that is written, one with an open round's beginning and one a projection needs all stay."""
+    """What is being written, an open round's beginning and what a projection needs all stay."""
     admin, schema = played.admin, played.ready.schema
     before = partitions.listing(admin, schema)
     ((head,),) = admin.execute("SELECT position FROM head").fetchall()
