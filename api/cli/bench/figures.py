@@ -15,6 +15,33 @@ class Latencies:
     worst: float
 
 
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Of some measurements the middle one, the one that 95 of 100 do not exceed, and the largest."""
+
+    p50: float
+    p95: float
+    worst: float
+
+
+def spread(values: Sequence[float], *, unit: float = 1000.0) -> Spread:
+    """The spread of measured seconds as milliseconds, or in another unit that a second has so many of.
+
+    Zeros where nothing was measured.
+    """
+    if not values:
+        return Spread(0.0, 0.0, 0.0)
+    ordered = sorted(values)
+    last = len(ordered) - 1
+    found = (ordered[last // 2], ordered[min(int(len(ordered) * 0.95), last)], ordered[last])
+    return Spread(*(round(value * unit, 2) for value in found))
+
+
+def per_second(count: int, seconds: float) -> int:
+    """How many a second; 0 where it took no time."""
+    return round(count / seconds) if seconds > 0 else 0
+
+
 def latencies(seconds: Sequence[float]) -> Latencies:
     """Percentiles of measured seconds, as milliseconds."""
     ordered = sorted(seconds)

@@ -67,8 +67,13 @@ class Connection(asyncio.Protocol):
         return answer
 
 
-async def load(port: int, token: str, table_id: str, clients: int, rounds: int) -> dict[str, object]:
-    """Play `rounds` full rounds on `clients` connections."""
+async def load(
+    port: int, token: str, table_id: str, clients: int, rounds: int, rate: float
+) -> dict[str, object]:
+    """Play `rounds` full rounds on `clients` connections.
+
+    `rate` of them begin in a second at most; 0: as many as there can be.
+    """
     head = (
         b"Host: 127.0.0.1\r\nAuthorization: Bearer %b\r\nContent-Type: application/json\r\n" % token.encode()
     )
@@ -84,6 +89,8 @@ async def load(port: int, token: str, table_id: str, clients: int, rounds: int) 
         opening = json.dumps({"table_id": table_id, "deal": True, "seats": [seat]}).encode()
         raising = json.dumps({"seat": 1, "action": "raise"}).encode()
         for n in left:
+            if rate:
+                await asyncio.sleep(max(began + n / rate - time.perf_counter(), 0))
             before = time.perf_counter()
             answer = await connection.post("/v1/rounds", head, f"{run}-{n}-open", opening)
             taken.append(time.perf_counter() - before)
@@ -109,9 +116,10 @@ async def load(port: int, token: str, table_id: str, clients: int, rounds: int) 
 
 
 def main() -> None:
-    """Read port, table, clients and rounds from the command line, the token from the environment."""
-    port, table_id, clients, rounds = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    print(json.dumps(uvloop.run(load(port, os.environ["BENCH_TOKEN"], table_id, clients, rounds))))
+    """Read port, table, clients, rounds and rate from the command line, the token from the environment."""
+    port, table_id, clients, rounds, rate = sys.argv[1:]
+    token = os.environ["BENCH_TOKEN"]
+    print(json.dumps(uvloop.run(load(int(port), token, table_id, int(clients), int(rounds), float(rate)))))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from infrastructure.ledger.writer import Writer
 from infrastructure.postgres import EmbeddedPostgres
 from infrastructure.seals import KEY_BYTES, Seals
 
+ROOT: Final = Path(__file__).resolve().parents[3]
 TABLE_WITH_JACKPOT: Final = "bench-jackpot"
 TABLE_WITHOUT: Final = "bench-plain"
 PLAYERS: Final = 64

@@ -11,28 +11,30 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import psutil
 
 from api.cli.bench.figures import Latencies, Run
-from api.cli.bench.ledger import TABLE_WITH_JACKPOT, BenchServer
+from api.cli.bench.ledger import ROOT, TABLE_WITH_JACKPOT, BenchServer
 from api.settings import ServiceSettings
 from api.tokens import mint
 from infrastructure.keys import Keys
 
-ROOT: Final = Path(__file__).resolve().parents[3]
 READY_SECONDS_MAX: Final = 20.0
+WATCH_SECONDS: Final = 0.05
 
 
 class Service:
-    """One worker on a socket of its own, as `scripts/serve` starts it."""
+    """One worker on a socket of its own, as `scripts/serve` starts it.
 
-    def __init__(self, server: BenchServer) -> None:
+    `projects`: with what follows the events in a thread, for want of a process that does.
+    """
+
+    def __init__(self, server: BenchServer, *, projects: bool = True) -> None:
         self._keys = Keys.load_or_create(server.home / "keys", ledger_is_empty=True)
-        settings = ServiceSettings(server.dsn, server.home / "keys")
+        settings = ServiceSettings(server.dsn, server.home / "keys", projector_inside=projects)
         listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port: int = listener.getsockname()[1]
         self.process = subprocess.Popen(
@@ -55,9 +57,9 @@ class Service:
                     raise
                 time.sleep(0.1)
 
-    def token(self) -> str:
-        """A game server's token."""
-        return mint(self._keys.token, "play", client_id="bench", actor="bench", ttl_seconds=3600)
+    def token(self, scope: str = "play") -> str:
+        """A token; a game server's unless another scope is named."""
+        return mint(self._keys.token, scope, client_id="bench", actor="bench", ttl_seconds=3600)
 
     def memory_mb(self) -> float:
         """Proportional set size of the worker, MB: its own memory and its part of what it shares."""
@@ -69,19 +71,29 @@ class Service:
         self.process.wait(30)
 
 
-def play(service: Service, clients: int, rounds: int) -> Run:
-    """Run the load generator once and return what it measured."""
+def play(
+    service: Service, clients: int, rounds: int, *, rate: float = 0, watch: Callable[[], None] | None = None
+) -> Run:
+    """Run the load generator once and return what it measured.
+
+    With a `rate` it begins so many rounds a second at most. `watch` is called again and again meanwhile.
+    """
     command = [sys.executable, "-m", "api.cli.bench.http_load", str(service.port), TABLE_WITH_JACKPOT]
     environment: Mapping[str, str] = {**os.environ, "BENCH_TOKEN": service.token()}
-    done = subprocess.run(
-        [*command, str(clients), str(rounds)],
+    with subprocess.Popen(
+        [*command, str(clients), str(rounds), str(rate)],
         cwd=ROOT,
         env=environment,
-        check=True,
         stdout=subprocess.PIPE,
         text=True,
-    )
-    told: dict[str, Any] = json.loads(done.stdout)
+    ) as load:
+        while watch is not None and load.poll() is None:
+            watch()
+            time.sleep(WATCH_SECONDS)
+        output, _ = load.communicate()
+    if load.returncode:
+        raise RuntimeError(f"the load generator ended with status {load.returncode}")
+    told: dict[str, Any] = json.loads(output)
     return Run(
         "over HTTP, one worker",
         clients,

@@ -96,8 +96,10 @@ def _bytes_a_round(server: BenchServer) -> dict[str, int]:
     with psycopg.connect(server.admin_dsn) as connection:
         rounds = connection.execute("SELECT count(*) FROM ledger.commands").fetchone()
         sizes = connection.execute(
-            "SELECT relname, pg_relation_size(oid) FROM pg_class WHERE relnamespace = 'ledger'::regnamespace"
-            " AND (relname LIKE 'events%' OR relname LIKE 'commands%') AND relkind IN ('r', 'i')"
+            # The partitions of the events together: events_1, events_10000001 and so on.
+            "SELECT regexp_replace(relname, '^events_[0-9]+', 'events') AS name, sum(pg_relation_size(oid))"
+            " FROM pg_class WHERE relnamespace = 'ledger'::regnamespace AND relkind IN ('r', 'i')"
+            " AND (relname LIKE 'events%' OR relname LIKE 'commands%') GROUP BY name ORDER BY name"
         ).fetchall()
     count = (rounds[0] if rounds else 0) / 2
     taken = {str(name): round(size / count) for name, size in sizes}
