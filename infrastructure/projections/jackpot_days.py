@@ -76,11 +76,16 @@ on the three accounts, and of the figures on each pool."""
 
 _PLACES: Final = {column.name: place for place, column in enumerate(JACKPOT_DAYS.columns[2:])}
 _NETS: Final = {JACKPOT: "meter_net", OVERFLOW: "overflow_net", DIVERSION: "diversion_net"}
-_POOL_FIGURES: Final = (
-    ("meter_net", METER_POOL),
-    ("overflow_net", OVERFLOW_POOL),
-    ("diversion_net", DIVERSION_POOL),
-)
+_SIGNED: Final = {
+    name: (net, -1 if name in OUTGOING else 1)
+    for net, names in (
+        ("meter_net", METER_POOL),
+        ("overflow_net", OVERFLOW_POOL),
+        ("diversion_net", DIVERSION_POOL),
+    )
+    for name in names
+}
+"""The pool that a figure is on, and whether it adds to it."""
 _DAY_US: Final = 86_400_000_000
 _Figures = dict[str, dict[str, int]]
 """Figures by the jackpot they are of."""
@@ -122,12 +127,13 @@ class JackpotDays:
                 nets[_NETS[account]] = nets.get(_NETS[account], 0) + amount
         day = utc_date(happened.at_us)
         for jackpot_id, counted in figures.items():
-            for net, names in _POOL_FIGURES:
-                told = sum(-counted.get(n, 0) if n in OUTGOING else counted.get(n, 0) for n in names)
-                if told != counted.get(net, 0):
-                    raise Poison(
-                        happened.position, f"{happened.type} moves jackpot {jackpot_id} unaccountably"
-                    )
+            told = dict.fromkeys(_NETS.values(), 0)
+            for name, amount in counted.items():
+                if name in _SIGNED:
+                    net, sign = _SIGNED[name]
+                    told[net] += sign * amount
+            if any(amount != counted.get(net, 0) for net, amount in told.items()):
+                raise Poison(happened.position, f"{happened.type} moves jackpot {jackpot_id} unaccountably")
             sums = self._sums.setdefault((jackpot_id, day), [0] * len(_PLACES))
             for name, amount in counted.items():
                 sums[_PLACES[name]] += amount

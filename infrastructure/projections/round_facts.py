@@ -14,7 +14,7 @@ from typing import Any, Final
 from domain.calendar import hour_start_us
 from domain.money import parse_exact
 from infrastructure.projections.kinds import Happened, Poison
-from infrastructure.projections.movements import Movement, movement
+from infrastructure.projections.movements import MONEY, Movement, movement
 
 Cell = tuple[str, int, str, str, int, str, int, str, str]
 """Gaming day, hour (`hour_start_us`), table, rule set and version, jackpot and parameters' version (empty and
@@ -125,21 +125,19 @@ class RoundFacts:
         Raises Poison for a version out of turn, a type that no round has, money that does not add up, and
         what contradicts the events before.
         """
-        fold = _FOLD.get(happened.type)
-        begins = happened.type == "RoundOpened"
-        if fold is None or begins is not (self.version == 0) or happened.version != self.version + 1:
+        position, at_us, stream, version, type_, data, _ = happened
+        fold = _FOLD.get(type_)
+        if fold is None or version != self.version + 1 or (fold is _opened) is not (version == 1):
             raise Poison(
-                happened.position,
-                f"{happened.type} as version {happened.version} does not follow version {self.version} of"
-                f" {happened.stream}",
+                position, f"{type_} as version {version} does not follow version {self.version} of {stream}"
             )
-        self.version += 1
-        self.last_us = happened.at_us
-        self.moved = movement(happened)
+        self.version = version
+        self.last_us = at_us
+        self.moved = movement(happened) if type_ in MONEY else None
         try:
-            fold(self, happened, happened.data)
+            fold(self, happened, data)
         except KeyError as error:
-            raise Poison(happened.position, f"{happened.type} lacks, or names an unknown, {error}") from error
+            raise Poison(position, f"{type_} lacks, or names an unknown, {error}") from error
 
 
 # Each of these folds one kind of event.

@@ -147,6 +147,8 @@ def record_rows(facts: RoundFacts, seats: Iterable[SeatFacts], status_: str) -> 
     ruleset, jackpot = opened["ruleset"], opened.get("jackpot") or {}
     day, hour_us, table_id = facts.cell[:3]
     up_cards, dealer = _text(facts.up_cards), _text(facts.dealer)
+    # Whether everybody may know the hands: face down they stay nobody's business until the end (G5).
+    open_ = facts.finished or bool(facts.shared)
     for seat in seats:
         settled, hit = seat.settled, seat.hit or {}
         bets = _bets(seat)
@@ -164,9 +166,10 @@ def record_rows(facts: RoundFacts, seats: Iterable[SeatFacts], status_: str) -> 
             opened["deal_source"], opened.get("rng"), opened["build"],
             seat.session_id, seat.channel, status_, facts.void_cause,
             seat.decision, seat.decided_by,
-            *((seat.discard, seat.drawn) if facts.finished else (None, None)), seat.exchanged_by,
-            _text(facts.shared or (seat.cards if facts.finished else ())),
-            *((None, None) if settled is None else (settled.get("category"), settled["result"])),
+            *((seat.discard, seat.drawn) if open_ else (None, None)), seat.exchanged_by,
+            _text(facts.shared or (seat.cards if open_ else ())),
+            None if settled is None or not open_ else settled.get("category"),
+            None if settled is None else settled["result"],
             up_cards, dealer, facts.dealer_category, hit.get("category"),
             orjson.dumps(bets).decode(),
             seat.contribution, seat.diversion, seat.reversed,

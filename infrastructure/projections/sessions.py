@@ -192,24 +192,38 @@ class Sessions:
 def _end_hand(session: Session, data: dict[str, Any], facts: RoundFacts) -> None:
     """Count a hand that was settled or refunded, and the round after the player's last hand in it."""
     session.hands_open -= 1
-    for bet in data["bets"] if "result" in data else ():
-        session.stakes += bet["stake"]
-        session.returned += bet["returned"]
-        if bet["bet"] == "jackpot":
-            session.jackpot_wins += bet["won"]
-        else:
-            session.game_wins += bet["won"]
-    seats = [facts.seats[number] for number in facts.seats_of[session.player]]
-    if any(seat.ended_us is None for seat in seats):
-        return
+    gain = 0
+    if facts.void_cause is None:
+        gain = _count_bets(session, data["bets"])
+    numbers = facts.seats_of[session.player]
+    if len(numbers) > 1:
+        seats = [facts.seats[number] for number in numbers]
+        if any(seat.ended_us is None for seat in seats):
+            return
+        gain = sum(_gain(seat.settled["bets"]) for seat in seats if seat.settled is not None)
     if facts.void_cause is not None:
         session.rounds_void += 1
-        return
-    gain = sum(
-        bet["returned"] + bet["won"] - bet["stake"]
-        for seat in seats
-        if seat.settled is not None
-        for bet in seat.settled["bets"]
-    )
-    session.rounds += 1
-    session.rounds_won += gain > 0
+    else:
+        session.rounds += 1
+        session.rounds_won += gain > 0
+
+
+def _count_bets(session: Session, bets: Sequence[dict[str, Any]]) -> int:
+    """Add what the bets of a settled hand did, and return what they brought more than they cost."""
+    stakes = returned = game = jackpot = 0
+    for bet in bets:
+        stakes += bet["stake"]
+        returned += bet["returned"]
+        if bet["bet"] == "jackpot":
+            jackpot += bet["won"]
+        else:
+            game += bet["won"]
+    session.stakes += stakes
+    session.returned += returned
+    session.game_wins += game
+    session.jackpot_wins += jackpot
+    return returned + game + jackpot - stakes
+
+
+def _gain(bets: Sequence[dict[str, Any]]) -> int:
+    return sum(bet["returned"] + bet["won"] - bet["stake"] for bet in bets)
