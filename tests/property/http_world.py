@@ -107,6 +107,8 @@ class HttpWorld:
         self.database.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         try:
             position, _ = ledger.head()
+            if position == self.fold.position and not self.refused:
+                return
             while self.fold.position < position:
                 page = ledger.events(self.fold.position, position, PAGE)
                 written = {orjson.loads(data)["meta"]["command"] for _, _, _, data in page}
@@ -130,9 +132,19 @@ class HttpWorld:
         jackpots = self.fold.books.jackpots.values()
         return [(each.currency, each.meter + each.overflow + each.diverted) for each in jackpots]
 
+    def settled(self, template: str, **names: str) -> Any:
+        """Read something as of where the second book is: the ledger's own jobs write whenever they like."""
+        while True:
+            self.holds()
+            position = self.fold.position
+            found = self.get(template, **names)
+            self.holds()
+            if self.fold.position == position:
+                return found
+
     def wallet_is_told(self, player_id: str) -> None:
         """What a player is told to hold is what the events say."""
-        told = self.get("/v1/players/{player_id}", player_id=player_id)
+        told = self.settled("/v1/players/{player_id}", player_id=player_id)
         ((player,),) = Ledger(self.database, self.api.schema).rows(
             "SELECT player FROM {schema}.wallets WHERE player_id = %s", player_id
         )
@@ -142,7 +154,7 @@ class HttpWorld:
 
     def jackpot_is_told(self, jackpot_id: str) -> dict[str, Any]:
         """What a jackpot is told to hold is what the events say."""
-        told: dict[str, Any] = self.get("/v1/jackpots/{jackpot_id}", jackpot_id=jackpot_id)
+        told: dict[str, Any] = self.settled("/v1/jackpots/{jackpot_id}", jackpot_id=jackpot_id)
         jackpot = self.fold.books.jackpots[jackpot_id]
         pools = [exact(told[name]) for name in ("meter_exact", "overflow_exact", "diversion_exact")]
         assert pools == [jackpot.meter, jackpot.overflow, jackpot.diverted]
