@@ -75,11 +75,8 @@ def propose(command: Propose, work: Work) -> dict[str, Any]:
     expired = [each for each in work.approvals.values() if is_expired(each, now_us)]
     if sum(map(_is_open, work.approvals.values())) - len(expired) >= OPEN_MAX:
         raise Rejection("approvals_full", f"{OPEN_MAX} proposals wait for approval already: decide some.")
-    effect = action.effect(command.payload, work)
-    for what, document in (("payload", command.payload), ("effect", effect)):
-        if len(json.dumps(document, ensure_ascii=False).encode()) > DOCUMENT_BYTES_MAX:
-            detail = f"The {what} takes more than {DOCUMENT_BYTES_MAX} bytes: propose less at a time."
-            raise Rejection("validation_failed", detail)
+    _require_short("payload", command.payload)
+    effect = _effect(action, command.payload, work)
     for each in expired:
         each.status = "expired"
         _emit(work, each, ev.ActionExpired(each.approval_id))
@@ -131,7 +128,7 @@ def approve(command: Approve, work: Work) -> dict[str, Any]:
     payload_sha256 = document_sha256(approval.payload)
     if not approval.payload_sha256 == payload_sha256 == (command.payload_sha256 or payload_sha256):
         raise Rejection("validation_failed", "The payload is not the one that is to be approved.")
-    effect = action.effect(approval.payload, work)
+    effect = _effect(action, approval.payload, work)
     approved = ev.ActionApproved(
         approval.approval_id,
         approval.kind,
@@ -166,7 +163,7 @@ def refuse(command: Refuse, work: Work) -> dict[str, Any]:
 
 def dry_run(approval: Approval, work: Work) -> dict[str, Any]:
     """What approving would do now; rejects as the action itself would be."""
-    return _action(approval.kind).effect(approval.payload, work)
+    return _effect(_action(approval.kind), approval.payload, work)
 
 
 def is_expired(approval: Approval, now_us: int) -> bool:
@@ -208,12 +205,25 @@ def approval_answer(approval: Approval) -> dict[str, Any]:
     return answer
 
 
+def _effect(action: Action, payload: dict[str, Any], work: Work) -> dict[str, Any]:
+    """What an action would do, if it is possible and can be recorded."""
+    effect = action.effect(payload, work)
+    _require_short("effect", effect)
+    return effect
+
+
 # ── What stands in the way ──────────────────────────────────────────────────────────────────────────────────
 def _action(kind: str) -> Action:
     action = ACTIONS.get(kind)
     if action is None:
         raise Rejection("validation_failed", f"This software knows no action {kind}.", kinds=sorted(ACTIONS))
     return action
+
+
+def _require_short(what: str, document: dict[str, Any]) -> None:
+    if len(json.dumps(document, ensure_ascii=False).encode()) > DOCUMENT_BYTES_MAX:
+        detail = f"The {what} takes more than {DOCUMENT_BYTES_MAX} bytes: less at a time can be proposed."
+        raise Rejection("validation_failed", detail)
 
 
 def _named(approval_id: str, work: Work) -> Approval:

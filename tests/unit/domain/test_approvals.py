@@ -264,6 +264,10 @@ def test_a_proposal_fits_into_an_event(ledger: Ledger, text: str) -> None:
     refused(ledger, c.Propose("A1", "bell", {"times": 1, "text": text}), "validation_failed")
     ACTIONS["bell"] = ACTIONS["bell"]._replace(effect=lambda *_: {"text": text})
     assert "effect" in refused(ledger, c.Propose("A1", "bell", {"times": 1}), "validation_failed").detail
+    ACTIONS["bell"] = ACTIONS["bell"]._replace(effect=lambda *_: {})
+    proposed(ledger)
+    ACTIONS["bell"] = ACTIONS["bell"]._replace(effect=lambda *_: {"text": text})
+    assert "effect" in refused(ledger, c.Approve("A1"), "validation_failed").detail
 
 
 # ── In time ─────────────────────────────────────────────────────────────────────────────────────────────────

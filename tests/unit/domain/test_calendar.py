@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.calendar import gaming_day, hour_start_us
+from domain.calendar import gaming_day, hour_start_us, instant
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,14 @@ def test_the_day_of_a_moment(moment: str, zone: str, cutoff: int, day: str) -> N
 def test_the_hour_of_a_moment(moment: str, zone: str, start: str) -> None:
     """An hour begins where the wall clock's does, or with the change of the clock that cuts it."""
     assert hour_start_us(_us(moment), zone) == _us(start)
+
+
+@pytest.mark.parametrize(
+    "text", ["1970-01-01T00:00:00.000000Z", "2026-11-30T09:15:07.000042Z", "2099-12-31T23:59:59.999999Z"]
+)
+def test_a_moment_in_text(text: str) -> None:
+    """RFC 3339 in UTC, always with six digits of the second, so that texts sort as their moments."""
+    assert instant(_us(text.removesuffix("Z"))) == text
 
 
 def _us(moment: str) -> int:
