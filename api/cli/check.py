@@ -30,6 +30,8 @@ from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
 from infrastructure.checking import full
 from infrastructure.checking.findings import Finding
 from infrastructure.keys import KeysError, load_passwords
+from infrastructure.ledger import horizon
+from infrastructure.ledger.horizon import ArchivedError
 from infrastructure.postgres import DirectoryInUseError, EmbeddedPostgres, LauncherError
 
 CLEAN, DISCREPANCY, NO_CHECK = 0, 1, 2
@@ -55,12 +57,14 @@ def main(arguments: list[str] | None = None) -> int:
         with ledger(directory, chosen.pg_bin, os.environ.get("DATABASE_URL") or None) as dsn:
             began = time.monotonic()
             unguarded = guards(dsn)
+            with connect(dsn) as connection:
+                horizon.require_whole(connection, DEFAULT_SCHEMA, "a check")
             report = full.check(lambda: connect(dsn), DEFAULT_SCHEMA, Progress())
         seconds = time.monotonic() - began
     except KeyboardInterrupt:
         complain("stopped before the end")
         return NO_CHECK
-    except (LauncherError, NotReadyError, KeysError, OSError, psycopg.Error) as problem:
+    except (LauncherError, NotReadyError, KeysError, ArchivedError, OSError, psycopg.Error) as problem:
         complain(str(problem).strip().partition("\n")[0])
         return NO_CHECK
     show = show_json if chosen.json else show_text

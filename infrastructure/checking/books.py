@@ -19,12 +19,17 @@ OVERFLOW: Final = "overflow"
 DIVERSION: Final = "diverted"
 
 
+Posted = tuple[str, int, int, int, int, int]
+"""Player, position, what was added to wallet and on-game account, and what they held then."""
+
+
 class Books:
     """All accounts as of `position`; `added` is what the present event has added to them so far.
 
     `accounts` maps (account, currency) to ten-thousandths of minor units, `booked_at` to the event that moved
-    it last. `transfers` are those that were not compared with the table yet: player, direction, reference,
-    amount, position. At most `held_max` wallets, and as many open rounds and streams, are in memory.
+    it last. `transfers` (player, direction, reference, amount, position), `posted`, `opened` and `finished`
+    rounds (id, last position) are what happened since they were last emptied. At most `held_max` wallets, and
+    as many open rounds and streams, are in memory.
     """
 
     def __init__(self, held_max: int = HELD_MAX) -> None:
@@ -41,6 +46,9 @@ class Books:
         self.accounts: dict[tuple[str, str], int] = {}
         self.booked_at: dict[tuple[str, str], int] = {}
         self.transfer_count = 0
+        self.opened: list[str] = []
+        self.posted: list[Posted] = []
+        self.finished: list[tuple[str, int, OpenRound]] = []
         self.transfers: list[tuple[str, str, str, int, int]] = []
 
     def close(self) -> None:
@@ -84,6 +92,7 @@ class Books:
         if balance_after is not None and wallet.balance != balance_after:
             self.differs("balance", f"{player} holds {wallet.balance}, the event says {balance_after}")
             wallet.balance = balance_after
+        self.posted.append((player, self.position, balance, on_game, wallet.balance, wallet.on_game))
         if wallet.balance < 0 or wallet.on_game < 0:
             self.differs("overdraft", f"{player} holds {wallet.balance} and {wallet.on_game} on game")
         return wallet

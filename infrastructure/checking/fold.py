@@ -101,6 +101,7 @@ class Fold:
                 books.differs("version_gap", f"round {round_id} begins, or goes on, with version {version}")
                 return
             books.rounds.add(round_id, opened(books, round_id, data))
+            books.opened.append(round_id)
             return
         if version != round_.version + 1:
             books.differs(
@@ -121,6 +122,7 @@ class Fold:
         if not round_.void and round_.settled != len(round_.seats):
             books.differs("settlement", f"the round is closed, but {round_.settled} seats are settled")
         books.rounds.remove(round_id)
+        books.finished.append((round_id, books.position, round_))
         table = books.tables.get(round_.table)
         if table is not None and table.open_round == round_id:
             table.open_round = None

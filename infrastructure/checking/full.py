@@ -18,12 +18,15 @@ from infrastructure.checking import tables
 from infrastructure.checking.envelopes import Row
 from infrastructure.checking.findings import Finding
 from infrastructure.checking.fold import Fold
+from infrastructure.checking.projected import Projected
 from infrastructure.checking.reading import PAGE, Ledger
 
 NEAR: Final = 20_000
 """So far behind the head, the rest of the events is read in the snapshot."""
 _PAGES_AHEAD: Final = 2
 
+Connect = Callable[[], psycopg.Connection]
+"""Makes a connection in autocommit mode."""
 Progress = Callable[[int, int], None]
 """Told how far it has come, and how far it is to go."""
 
@@ -36,21 +39,28 @@ class Report(NamedTuple):
     total: int
 
 
-def check(connect: Callable[[], psycopg.Connection], schema: str, progress: Progress) -> Report:
-    """Check everything. `connect` makes connections in autocommit mode. Raises psycopg.Error."""
+def check(connect: Connect, schema: str, progress: Progress) -> Report:
+    """Check everything. Raises psycopg.Error."""
     fold = Fold()
     try:
         with connect() as connection:
             ledger = Ledger(connection, schema)
-            _follow(ledger, fold, connect, schema, progress)
+            projected = Projected(ledger)
+
+            def take(page: list[Row]) -> None:
+                fold.take(page)
+                tables.compare_page(ledger, fold.books)
+                projected.compare(fold.books)
+
+            _follow(ledger, fold, take, connect, schema, progress)
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             position, _ = ledger.head()
             for page in _pages(ledger, fold.position, position):
-                fold.take(page)
-                tables.transfers(ledger, fold.books)
+                take(page)
             if fold.position < position:
                 fold.books.findings.add("head", fold.position + 1, f"the head says {position}")
             tables.compare(ledger, fold)
+            projected.compare_whole(fold.books)
             connection.execute("COMMIT")
             progress(position, position)
         findings = fold.books.findings
@@ -60,7 +70,12 @@ def check(connect: Callable[[], psycopg.Connection], schema: str, progress: Prog
 
 
 def _follow(
-    ledger: Ledger, fold: Fold, connect: Callable[[], psycopg.Connection], schema: str, progress: Progress
+    ledger: Ledger,
+    fold: Fold,
+    take: Callable[[list[Row]], None],
+    connect: Connect,
+    schema: str,
+    progress: Progress,
 ) -> None:
     """Fold events until the head is near; the next pages are read while one is folded."""
     while True:
@@ -69,16 +84,13 @@ def _follow(
         if head - start <= NEAR:
             return
         for page in _read_ahead(connect, schema, start, head):
-            fold.take(page)
-            tables.transfers(ledger, fold.books)
+            take(page)
             progress(fold.position, head)
         if fold.position == start:
             return
 
 
-def _read_ahead(
-    connect: Callable[[], psycopg.Connection], schema: str, after: int, up_to: int
-) -> Iterator[list[Row]]:
+def _read_ahead(connect: Connect, schema: str, after: int, up_to: int) -> Iterator[list[Row]]:
     """Yield pages that another thread reads on its own connection. Raises what that meets."""
     pages: queue.Queue[list[Row] | Exception | None] = queue.Queue(_PAGES_AHEAD)
     ended = threading.Event()

@@ -46,16 +46,20 @@ def _ante_placed(books: Books, round_: OpenRound, round_id: str, data: Data) -> 
         books.differs("seat", f"seat {number} has staked already")
     if (wallet.currency, wallet.account_class) != (round_.currency, round_.account_class):
         books.differs("account_class", f"{player} holds {wallet.currency} {wallet.account_class}")
-    round_.seats[number] = Seat(player, amount)
+    round_.seats[number] = Seat(player, amount, balance_after=data["balance_after"])
     round_.hands[player] = round_.hands.get(player, 0) + 1
 
 
-def _staked(books: Books, round_: OpenRound, _: str, data: Data) -> None:
-    _stake(books, round_, data, data["amount"])
+def _raised(books: Books, round_: OpenRound, _: str, data: Data) -> None:
+    seat = _stake(books, round_, data, data["amount"])
+    if seat is not None:
+        seat.raised += data["amount"]
 
 
 def _exchanged(books: Books, round_: OpenRound, _: str, data: Data) -> None:
-    _stake(books, round_, data, data["fee"])
+    seat = _stake(books, round_, data, data["fee"])
+    if seat is not None:
+        seat.fee += data["fee"]
 
 
 def _stake(books: Books, round_: OpenRound, data: Data, amount: int) -> Seat | None:
@@ -63,6 +67,7 @@ def _stake(books: Books, round_: OpenRound, data: Data, amount: int) -> Seat | N
     seat = _seat(books, round_, data)
     if seat is not None:
         seat.staked += amount
+        seat.balance_after = data["balance_after"]
     return seat
 
 
@@ -77,6 +82,8 @@ def _seat(books: Books, round_: OpenRound, data: Data) -> Seat | None:
 def _side_bet_placed(books: Books, round_: OpenRound, _: str, data: Data) -> None:
     amount = data["amount"]
     seat = _stake(books, round_, data, amount)
+    if seat is not None:
+        seat.side_bets += amount
     if "contribution" not in data:
         return
     contribution = exact(data["contribution"])
@@ -131,17 +138,19 @@ def _jackpot_hit(books: Books, round_: OpenRound, _: str, data: Data) -> None:
     books.book(f"house:{round_.account_class}", round_.currency, diverted - restart - house)
     if seat is not None:
         seat.award += award
+        seat.balance_after = data["balance_after"]
 
 
 def _settled(books: Books, round_: OpenRound, round_id: str, data: Data) -> None:
-    staked = back = award = 0
+    staked = returned = won = award = 0
     for bet in data["bets"]:
         staked += bet["stake"]
-        back += bet["returned"]
+        returned += bet["returned"]
         if bet["bet"] == "jackpot":
             award += bet["won"]  # was paid by JackpotHit
         else:
-            back += bet["won"]
+            won += bet["won"]
+    back = returned + won
     books.move(data["player"], back, -staked, data["balance_after"])
     books.book(f"house:{round_.account_class}", round_.currency, (staked - back) * MINOR)
     seat = _seat(books, round_, data)
@@ -154,6 +163,7 @@ def _settled(books: Books, round_: OpenRound, round_id: str, data: Data) -> None
             f"{staked} and {award}",
         )
     round_.settled += 1
+    seat.returned, seat.game_win, seat.balance_after = returned, won, data["balance_after"]
     _leave(books, round_, round_id, seat)
 
 
@@ -223,6 +233,7 @@ def _refunded(books: Books, round_: OpenRound, round_id: str, data: Data) -> Non
     if amount != seat.staked or amount != sum(bet["stake"] for bet in data["bets"]):
         books.differs("refund", f"seat {data['seat']} staked {seat.staked} and got {amount} back")
     round_.refunded += 1
+    seat.returned, seat.balance_after = amount, data["balance_after"]
     _leave(books, round_, round_id, seat)
 
 
@@ -233,7 +244,7 @@ def _nothing(_: Books, __: OpenRound, ___: str, ____: Data) -> None:
 IN_ROUNDS: Final[dict[str, Callable[[Books, OpenRound, str, Data], None]]] = {
     "AntePlaced": _ante_placed,
     "SideBetPlaced": _side_bet_placed,
-    "Raised": _staked,
+    "Raised": _raised,
     "CardExchanged": _exchanged,
     "JackpotHit": _jackpot_hit,
     "Settled": _settled,

@@ -74,6 +74,11 @@ class Shelf(Generic[_V]):
                 if key not in self._held:
                     yield key, self._load(orjson.loads(value))
 
+    def values(self) -> Iterator[_V]:
+        """Yield every value; the mapping may not be changed meanwhile."""
+        for _, value in self.items():
+            yield value
+
     def close(self) -> None:
         """Let go of the file."""
         if self._file is not None:

@@ -28,16 +28,39 @@ class Wallet:
 
 @dataclass(slots=True)
 class Seat:
-    """One seat of an open round: whose, what is staked and what the jackpot's pools got and paid."""
+    """One seat of an open round: whose, what is staked and what the jackpot's pools got and paid.
+
+    `raised`, `fee`, `side_bets`, `returned`, `game_win` and `balance_after` are what its record has to say.
+    """
 
     player: str
     staked: int
+    raised: int = 0
+    fee: int = 0
+    side_bets: int = 0
+    returned: int = 0
+    game_win: int = 0
+    balance_after: int = 0
     meter: int = 0
     overflow: int = 0
     diversion: int = 0
     award: int = 0
     on_jackpot: bool = False
     settled: bool = False
+
+    def record(self) -> tuple[int, ...]:
+        """Ante, raise, fee, side bets, returned, game win, jackpot win, balance after the last of them."""
+        ante = self.staked - self.raised - self.fee - self.side_bets
+        return (
+            ante,
+            self.raised,
+            self.fee,
+            self.side_bets,
+            self.returned,
+            self.game_win,
+            self.award,
+            self.balance_after,
+        )
 
 
 @dataclass(slots=True)

@@ -30,8 +30,13 @@ def compare(ledger: Ledger, fold: Fold) -> None:
         table(ledger, books)
 
 
-def transfers(ledger: Ledger, books: Books) -> None:
-    """Compare the cashier's transfers that were folded since the last time with their rows."""
+def compare_page(ledger: Ledger, books: Books) -> None:
+    """Compare what was folded since the last time with what never changes of it."""
+    _transfers(ledger, books)
+    _begun_twice(ledger, books)
+
+
+def _transfers(ledger: Ledger, books: Books) -> None:
     folded, books.transfers = books.transfers, []
     if not folded:
         return
@@ -51,6 +56,24 @@ def transfers(ledger: Ledger, books: Books) -> None:
             books.findings.add(
                 "transfers", position, f"{player} moved {amount} {direction}, the table says {kept}"
             )
+
+
+def _begun_twice(ledger: Ledger, books: Books) -> None:
+    """Find rounds that begin twice, in two partitions: within one, the database does not allow it."""
+    opened, books.opened = books.opened, []
+    ((partitions,),) = ledger.rows(
+        "SELECT count(*) FROM {schema}.partitions()"
+        " WHERE first_position <= (SELECT position FROM {schema}.head)"
+    )
+    if not opened or partitions <= 1:
+        return
+    twice = ledger.rows(
+        "SELECT stream, max(position) FROM {schema}.events WHERE stream = ANY (%s) AND version = 1"
+        " GROUP BY stream HAVING count(*) > 1",
+        [f"round-{round_id}" for round_id in opened],
+    )
+    for stream, position in twice:
+        books.findings.add("version_gap", position, f"{stream} begins twice")
 
 
 def _head(ledger: Ledger, fold: Fold) -> None:
