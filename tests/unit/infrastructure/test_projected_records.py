@@ -215,3 +215,14 @@ def test_there_is_no_record_of_an_empty_seat(process: Process) -> None:
     process.do(c.OpenRound("r1", "live", (stake(1),)))
     with pytest.raises(KeyError):
         round_record(facts_of(process, "r1"), 2, 0)
+
+
+def test_a_hand_face_down_has_no_category_before_the_end(process: Process) -> None:
+    """While a round is being settled seat by seat, a settled seat's result is told, its cards are not (G5)."""
+    process.books.work.settle_seats_max = 1
+    process.do(c.OpenRound("r1", "pots", (stake(1), stake(2)), deal=True))
+    process.do(c.Decide("r1", 1, "raise"), c.Decide("r1", 2, "raise"))
+    facts = facts_of(process, "r1")
+    record = round_record(facts, 1, 0)
+    assert (facts.finished, record["cards"], record["category"]) == (False, None, None)
+    assert record["result"] is not None
