@@ -101,7 +101,7 @@ def compose(
     software = Software(BUILD, settings.start, settings.server)
     return Service(
         settings=settings,
-        tokens=Tokens(keys.token, KnownPeople(reading.changed_people)),
+        tokens=Tokens(keys.token, KnownPeople(reading.registers.changed_people)),
         notes=Notes(keys.token, reading),
         reading=reading,
         writer=writer,

@@ -22,13 +22,13 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from domain.events import LedgerStarted
 from domain.jackpots import Jackpot
-from domain.registers import Approval, Person, SoftwareState
+from domain.registers import SoftwareState
 from domain.round import Round, evolve
 from domain.rules import Rules, compile_rules
 from domain.rulesets.schema import RuleSet
 from domain.work import PublishedRuleset, Table, Wallet
 from infrastructure import standing
-from infrastructure.ledger import bookkeeping, horizon, registers
+from infrastructure.ledger import bookkeeping, horizon
 from infrastructure.ledger.horizon import Horizon
 from infrastructure.ledger.reading import PostgresReader
 from infrastructure.ledger.recorder import LedgerApplication
@@ -37,6 +37,7 @@ from infrastructure.ledger.stored_form import decode
 from infrastructure.point_in_time import PointInTime
 from infrastructure.projections.tables import read_schema
 from infrastructure.read_models import ReadModels
+from infrastructure.register_reading import RegisterReading
 from infrastructure.standing import Standing
 
 CONNECTIONS_MAX: Final = 8
@@ -78,16 +79,7 @@ _QUERIES: Final = {
     "player_rounds": """SELECT round_id, data FROM {read}.player_rounds
         JOIN {schema}.events ON stream = 'round-' || round_id AND events.version = 1
         WHERE player = %s AND round_id < %s ORDER BY round_id DESC LIMIT %s""",
-    "people": """SELECT position, state FROM {schema}.registers
-        WHERE name > 'person-' AND name < 'person.' AND position > %s""",
-    "all_people": """SELECT state FROM {schema}.registers
-        WHERE name > 'person-' || %s AND name < 'person.' ORDER BY name LIMIT %s""",
     "software": "SELECT state FROM {schema}.registers WHERE name = 'software'",
-    "approval": "SELECT state FROM {schema}.registers WHERE name = 'approval-' || %s",
-    "approvals": """SELECT state FROM {schema}.registers
-        WHERE name > 'approval-' AND name < 'approval-' || %s ORDER BY name DESC LIMIT %s""",
-    "open_approvals": """SELECT state FROM {schema}.registers
-        WHERE active AND name > 'approval-' AND name < 'approval-' || %s ORDER BY name DESC LIMIT %s""",
     "note": "SELECT note FROM {schema}.notes WHERE sha256 = %s",
     **standing.QUERIES,
     "keep_note": "INSERT INTO {schema}.notes (sha256, salt, note) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
@@ -120,7 +112,7 @@ class Alarm(NamedTuple):
 class Reading:
     """The read side of one process. `dsn` is the application role's, `schema` the ledger's.
 
-    `models` reads what the projections made, `then` the books as they were.
+    `models` reads what the projections made, `then` the books as they were, `registers` people and approvals.
     """
 
     def __init__(self, dsn: str, schema: str, *, connections_max: int = CONNECTIONS_MAX) -> None:
@@ -142,6 +134,7 @@ class Reading:
         self._application = LedgerApplication(self._reader)
         self.models = ReadModels(self._ask, schema)
         self.then = PointInTime(dsn, schema)
+        self.registers = RegisterReading(self._ask, schema)
         self._rules: dict[tuple[Any, ...], tuple[Rules, PublishedRuleset]] = {}
         self._seen = 0
         self._asked: dict[str, asyncio.Task[list[tuple[Any, ...]]]] = {}
@@ -307,16 +300,7 @@ class Reading:
             found = self._rules[key] = rules, published
         return found
 
-    # ── Who approves what ───────────────────────────────────────────────────────────────────────────────────
-    async def changed_people(self, after: int) -> list[tuple[int, Person]]:
-        """The people who were registered or revoked after a position, with the position of that."""
-        rows = await self._rows("people", after)
-        return [(position, registers.person_from(state)) for position, state in rows]
-
-    async def people(self, after: str, limit: int) -> list[Person]:
-        """Everybody who was ever registered, in the order of their ids."""
-        return [registers.person_from(state) for (state,) in await self._rows("all_people", after, limit)]
-
+    # ── What the writer always has ──────────────────────────────────────────────────────────────────────────
     async def standing(self) -> Standing:
         """What a writer would begin with now, in one snapshot. Raises ReadingUnavailable."""
         try:
@@ -333,16 +317,6 @@ class Reading:
         """What is known of the software."""
         rows = await self._rows("software")
         return SoftwareState(**orjson.loads(rows[0][0])) if rows else SoftwareState()
-
-    async def approval(self, approval_id: str) -> Approval | None:
-        """Something that was proposed, and what became of it."""
-        rows = await self._rows("approval", approval_id)
-        return registers.approval_from(rows[0][0]) if rows else None
-
-    async def approvals(self, before: str, limit: int, *, only_open: bool) -> list[Approval]:
-        """Proposals, the newest first, those before `before`; all, or those that nobody has decided."""
-        rows = await self._rows("open_approvals" if only_open else "approvals", before, limit)
-        return [registers.approval_from(state) for (state,) in rows]
 
     # ── Beside the ledger ───────────────────────────────────────────────────────────────────────────────────
     async def note(self, sha256: str) -> str | None:

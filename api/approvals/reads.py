@@ -43,7 +43,7 @@ async def read_approvals(
     """Proposals, the newest first. With a status a page may be short, even empty, where others follow."""
     limit = PAGE_MAX if status is None else LOOKED_AT_MAX
     before = key_of(cursor, AFTER_ALL_ROUNDS)
-    found = await reading.approvals(before, limit + 1, only_open=status == "proposed")
+    found = await reading.registers.approvals(before, limit + 1, only_open=status == "proposed")
     now_us = _service(request).clock()
     items: list[dict[str, Any]] = []
     looked_at = 0
@@ -68,7 +68,7 @@ async def read_approvals(
 )
 async def read_approval(request: Request, _: _Caller, reading: Fresh, approval_id: ApprovalPath) -> Response:
     """The proposal with its reason; while it is open, with what approving would do now, or why it cannot."""
-    approval = await reading.approval(approval_id)
+    approval = await reading.registers.approval(approval_id)
     if approval is None:
         raise Problem("approval_not_found", f"There is no approval {approval_id}.")
     now_us = _service(request).clock()

@@ -29,6 +29,6 @@ _Caller = Annotated[Token, Depends(reader(SEE_PEOPLE))]
 )
 async def read_people(request: Request, _: _Caller, reading: Fresh, cursor: Cursor = None) -> Response:
     """Everybody who was ever registered, in the order of their ids; who was revoked is not active."""
-    found = await reading.people(key_of(cursor, "-"), PAGE_MAX + 1)
+    found = await reading.registers.people(key_of(cursor, "-"), PAGE_MAX + 1)
     items = [person_answer(person) for person in found[:PAGE_MAX]]
     return page(request, {"items": items}, items[-1]["person_id"] if len(found) > PAGE_MAX else None)

@@ -1,0 +1,52 @@
+"""Reading who may approve, and what was proposed: the rows the writer keeps of it, each query by a key."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from psycopg import sql
+
+from domain.registers import Approval, Person
+from infrastructure.ledger import registers
+from infrastructure.read_models import Ask
+
+_QUERIES: Final = {
+    "changed_people": """SELECT position, state FROM {schema}.registers
+        WHERE name > 'person-' AND name < 'person.' AND position > %s""",
+    "people": """SELECT state FROM {schema}.registers
+        WHERE name > 'person-' || %s AND name < 'person.' ORDER BY name LIMIT %s""",
+    "approval": "SELECT state FROM {schema}.registers WHERE name = 'approval-' || %s",
+    "approvals": """SELECT state FROM {schema}.registers
+        WHERE name > 'approval-' AND name < 'approval-' || %s ORDER BY name DESC LIMIT %s""",
+    "open_approvals": """SELECT state FROM {schema}.registers
+        WHERE active AND name > 'approval-' AND name < 'approval-' || %s ORDER BY name DESC LIMIT %s""",
+}
+
+
+class RegisterReading:
+    """People and approvals as the last command left them; each method raises ReadingUnavailable."""
+
+    def __init__(self, ask: Ask, schema: str) -> None:
+        name = sql.Identifier(schema)
+        self._ask = ask
+        self._queries = {key: sql.SQL(text).format(schema=name) for key, text in _QUERIES.items()}
+
+    async def changed_people(self, after: int) -> list[tuple[int, Person]]:
+        """The people who were registered or revoked after a position, with the position of that."""
+        rows = await self._ask(self._queries["changed_people"], (after,))
+        return [(row["position"], registers.person_from(row["state"])) for row in rows]
+
+    async def people(self, after: str, limit: int) -> list[Person]:
+        """Everybody who was ever registered, in the order of their ids, those after `after`."""
+        rows = await self._ask(self._queries["people"], (after, limit))
+        return [registers.person_from(row["state"]) for row in rows]
+
+    async def approval(self, approval_id: str) -> Approval | None:
+        """Something that was proposed, and what became of it."""
+        rows = await self._ask(self._queries["approval"], (approval_id,))
+        return registers.approval_from(rows[0]["state"]) if rows else None
+
+    async def approvals(self, before: str, limit: int, *, only_open: bool) -> list[Approval]:
+        """Proposals, the newest first, those before `before`; all, or those that nobody has decided."""
+        query = self._queries["open_approvals" if only_open else "approvals"]
+        return [registers.approval_from(row["state"]) for row in await self._ask(query, (before, limit))]
