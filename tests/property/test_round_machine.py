@@ -17,16 +17,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from domain import commands as c
-from domain import events as ev
 from domain.cards import DECK
+from domain.jackpot_life import ADJUSTMENT, PARAMETERS, TRANSFER
 from domain.jackpots import parameters_document
-from domain.money import parse_exact
 from domain.rejections import Rejection
 from domain.replay import replay
 from domain.round import Round
 from domain.shuffle import Shuffle
 from domain.views import round_view
 from infrastructure.ledger.stored_form import encode
+from tests.property.pools import PoolsBook
 from tests.unit.domain.playing import Ledger, changed, jackpot_bet, plain_house
 
 EXACT = 10_000
@@ -40,18 +40,19 @@ SIDE_BETS: dict[str, Mapping[str, int]] = {
 }
 TABLES = tuple(SIDE_BETS)
 AWARDS = {
-    "royal_flush": {"percent": 100},
-    "straight_flush": {"percent": 10},
+    "royal_flush": {"fixed": "500"},
+    "straight_flush": {"fixed": "500"},
     "four_of_a_kind": {"fixed": "500"},
     "full_house": {"fixed": "100", "funding": "house"},
     "flush": {"fixed": "50"},
-    # So low that it is hit all the time.
+    # So low that they are hit all the time.
     "straight": {"fixed": "4"},
     "three_of_a_kind": {"fixed": "3"},
-    "two_pair": {"fixed": "2"},
+    "two_pair": {"percent": 100},
     "pair": {"fixed": "1"},
 }
 
+CHANGES = ("adjust", "adjust", "parameters", "parameters", "disable", "enable", "enable", "enable")
 Stake = tuple[int, bool, int, bool]
 any_round = st.integers(0, 30)
 any_seat = st.integers(0, 7)
@@ -74,12 +75,16 @@ class RoundMachine(RuleBasedStateMachine):
         self.ledger = Ledger(settle_seats_max=2)
         self.dealers: dict[str, tuple[str, ...]] = {}
         self.checked: set[str] = set()
+        self.pools = PoolsBook()
 
     @initialize()
     def open_everything(self) -> None:
         """A jackpot, five tables, four players with little money."""
         ledger = self.ledger
-        ledger.jackpot(300, contribution="0.7123")
+        ledger.jackpot(300, contribution="0.7123", ceiling=650, diversion="0.0377")
+        ledger.jackpot(200, contribution="0.5", jackpot_id="other")
+        for number, name in enumerate(("p1", "p2")):
+            ledger.ask(c.RegisterPerson(name, f"key-{number}", ("admin",), f"unused-{number}"))
         jackpot = jackpot_bet(AWARDS)
         parallel = plain_house(side_bets=[jackpot], raise_cap={"amount": "30"})
         houses: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -91,7 +96,7 @@ class RoundMachine(RuleBasedStateMachine):
                     side_bets=[{**jackpot, "survives_fold": False}],
                     play={"decision_order": "seat", "reveal_if_all_fold": False},
                 ),
-                {"decision_seconds": 20, "deal_source": "rng"},
+                {"decision_seconds": 20, "deal_source": "rng", "jackpot_id": "other"},
             ),
             "exchange": (changed("czech", play={"on_timeout": "void"}), {"decision_seconds": 25}),
             "shared": (changed("evolution-live"), {"deal_source": "rng"}),
@@ -223,6 +228,12 @@ class RoundMachine(RuleBasedStateMachine):
             (2, lambda: self.go_on(rng.randrange(8))),
             (1, lambda: self.void(rng.randrange(8), "malfunction")),
             (1, lambda: self.time_out(rng.randrange(8), rng.choice((0, 31)))),
+            (
+                2,
+                lambda: self.change_jackpot(
+                    rng.choice(("pot", "other")), rng.choice(CHANGES), rng.randrange(2**32)
+                ),
+            ),
             (1, lambda: self.deposit(rng.choice(players), rng.choice((500, 4_000)), rng.randrange(9))),
         ]
         weights = [weight for weight, _ in steps]
@@ -287,6 +298,46 @@ class RoundMachine(RuleBasedStateMachine):
         )
         self.attempt(commands[which])
 
+    @rule(
+        jackpot=st.sampled_from(("pot", "pot", "other")),
+        what=st.sampled_from(
+            ("adjust", "adjust", "parameters", "parameters", "disable", "enable", "transfer")
+        ),
+        seed=st.integers(0, 2**32),
+    )
+    def change_jackpot(self, jackpot: str, what: str, seed: int) -> None:
+        """A jackpot is changed, alone or by two, or one tries to."""
+        rng = random.Random(seed)
+        if what == "disable":
+            self.attempt(c.DisableJackpot(jackpot))
+        elif what == "enable":
+            self.attempt(c.EnableJackpot(jackpot))
+        elif what == "adjust":
+            pool, amount = rng.choice(("meter", "overflow", "diversion")), rng.choice((-200, -7, 0, 5, 90))
+            self.by_two(ADJUSTMENT, {"jackpot_id": jackpot, "pool": pool, "amount": amount})
+        elif what == "transfer":
+            self.by_two(TRANSFER, {"jackpot_id": jackpot, "to": "other" if jackpot == "pot" else "pot"})
+        else:
+            new: dict[str, Any] = {
+                "contribution": rng.choice(("0.5", "0.7", "1")),
+                "reset": rng.choice((0, 150, 450)),
+            }
+            if rng.random() < 0.7:
+                new["ceiling"] = rng.choice((350, 600, 900))
+            if rng.random() < 0.7:
+                new["diversion"] = rng.choice(("0.1", "0.5", "0"))
+            self.by_two(PARAMETERS, {"jackpot_id": jackpot, **new})
+
+    def by_two(self, kind: str, payload: dict[str, Any]) -> None:
+        """One person proposes, another approves."""
+        name = f"A{self.ledger.commands}"
+        with self.ledger.acting("p1", "admin"):
+            self.attempt(c.Propose(name, kind, payload))
+        if name in self.ledger.work.approvals:
+            self.check()
+            with self.ledger.acting("p2", "admin"):
+                self.attempt(c.Approve(name))
+
     # ── What must hold ──────────────────────────────────────────────────────────────────────────
     @invariant()
     def check(self) -> None:
@@ -294,13 +345,13 @@ class RoundMachine(RuleBasedStateMachine):
         self.the_trial_balance_is_zero()
         self.money_on_game_is_the_stakes_of_unfinished_rounds()
         self.a_table_with_one_round_at_a_time_knows_it()
-        self.the_meter_is_what_its_events_say()
+        self.the_pools_are_what_their_events_say()
         self.every_round_is_what_its_events_fold_to()
         self.nothing_hidden_is_told()
         self.every_finished_round_passes_the_replay()
 
     def the_trial_balance_is_zero(self) -> None:
-        """Per currency: wallets, money on game, meters, house and cashier sum to zero (G1)."""
+        """Per currency: wallets, money on game, jackpots' pools, house and cashier sum to zero (G1)."""
         work = self.ledger.work
         total: Counter[str] = Counter()
         for wallet in work.wallets.values():
@@ -308,8 +359,7 @@ class RoundMachine(RuleBasedStateMachine):
             assert wallet.on_game >= 0
             total[wallet.currency] += (wallet.balance + wallet.on_game) * EXACT
         for jackpot in work.jackpots.values():
-            assert jackpot.meter >= 0
-            total[jackpot.currency] += jackpot.meter
+            total[jackpot.currency] += jackpot.meter + jackpot.overflow + jackpot.diverted
         for (_, currency), amount in work.accounts.items():
             total[currency] += amount
         assert not any(total.values())
@@ -335,31 +385,10 @@ class RoundMachine(RuleBasedStateMachine):
             assert table.open_round == (None if table.parallel_rounds or not open_ else open_[0])
             assert table.parallel_rounds or len(open_) <= 1
 
-    def the_meter_is_what_its_events_say(self) -> None:
-        """Seeds, contributions, reversals, top-ups and awards, to the ten-thousandth; hits in order (G10)."""
-        meter, moved_at, hits = 0, 0, 0
-        for emitted in self.ledger.events:
-            event = emitted.event
-            if isinstance(event, ev.JackpotHit | ev.ContributionReversed):
-                assert event.previous_position == moved_at
-                assert parse_exact(event.meter_before) == meter
-            match event:
-                case ev.JackpotOpened():
-                    meter = event.reset * EXACT
-                case ev.SideBetPlaced(contribution=str() as contribution):
-                    meter += parse_exact(contribution)
-                case ev.ContributionReversed():
-                    meter -= parse_exact(event.amount) - parse_exact(event.from_house)
-                    assert parse_exact(event.meter_after) == meter
-                case ev.JackpotHit():
-                    hits += 1
-                    meter += parse_exact(event.from_house) - event.award * EXACT
-                    meter += parse_exact(event.restart or "0")
-                    assert (event.order, parse_exact(event.meter_after)) == (hits, meter)
-                case _:
-                    continue
-            moved_at = emitted.position
-        assert self.ledger.work.jackpots["pot"].meter == meter
+    def the_pools_are_what_their_events_say(self) -> None:
+        """Seeds, contributions, awards, transfers and all else, in all pools, to the ten-thousandth (G10)."""
+        self.pools.read(self.ledger.events)
+        self.pools.compare(self.ledger.work)
 
     def every_round_is_what_its_events_fold_to(self) -> None:
         """Folded from scratch, each round of the last command is the one in the books."""
@@ -409,7 +438,13 @@ class RoundMachine(RuleBasedStateMachine):
                 document = None
                 if pinned is not None:
                     document = parameters_document(
-                        pinned.id, "USD", pinned.contribution, pinned.reset, pinned.version
+                        pinned.id,
+                        "USD",
+                        pinned.contribution,
+                        pinned.reset,
+                        pinned.version,
+                        pinned.ceiling,
+                        pinned.diversion,
                     )
                 ref = round_.opened.ruleset
                 published = self.ledger.work.rulesets[ref.id][ref.version].document
