@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 
+from api import logs
 from api.settings import ServiceSettings
 from infrastructure.bootstrap import DEFAULT_SCHEMA
 from infrastructure.checking.continuous import Checker
@@ -24,6 +25,7 @@ def main() -> int:
     # Blocked before any thread begins, so that all of them leave the signals to sigwait.
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     os.nice(NICENESS)
+    logs.configure()
     dsn = ServiceSettings.from_environment().dsn
     runner, checker = ProjectionRunner(dsn, DEFAULT_SCHEMA), Checker(dsn, DEFAULT_SCHEMA)
     collector.relax()

@@ -22,7 +22,7 @@ from infrastructure.projections.group import Failed, Group, Member, SettledShelf
 from infrastructure.projections.happened import Batch, batch_from
 from infrastructure.projections.kinds import Facts, Projection
 from infrastructure.projections.rounds import Rounds
-from infrastructure.projections.sink import RUNNING, STOPPED, Checkpoint, Move, Refused, Sink
+from infrastructure.projections.sink import RUNNING, STOPPED, Checkpoint, Move, Refused, Sink, Stale
 from infrastructure.projections.source import Source
 
 BATCH_EVENTS_MAX: Final = 5_000
@@ -148,14 +148,14 @@ class Engine:
     def turn(self) -> bool:
         """Take the front one batch forward, then one of the groups behind it.
 
-        Returns whether there is more to do at once; where there is not, everything is written. Raises Stale,
-        and errors of the source and the sink.
+        Returns whether there is more to do at once; where there is not, everything is written. Raises errors
+        of the source and the sink.
         """
         try:
             more = self._turn()
             if not more:
                 self._settle()
-        except _Again:
+        except (_Again, Stale):
             self.load()
             return True
         return more
@@ -164,7 +164,7 @@ class Engine:
         """Have everything written that was projected. Raises as `turn`."""
         try:
             self._settle()
-        except _Again:
+        except (_Again, Stale):
             self.load()
 
     def _settle(self) -> None:
@@ -211,7 +211,7 @@ class Engine:
         try:
             moves = group.project(batch)
         except Failed as failed:
-            self._failed(failed)
+            self._failed(group, failed)
             raise _Again from failed
         if moves:
             self._write(moves)
@@ -261,7 +261,12 @@ class Engine:
     def _care_of(self, group: Group) -> _Care | None:
         return self._care.get(group.members[0].key)
 
-    def _failed(self, failed: Failed) -> None:
+    def _failed(self, group: Group, failed: Failed) -> None:
+        self._settle()
+        known = {each.key: each.position for each in self._sink.checkpoints()}
+        if any(known.get(member.key) != group.position for member in group.members):
+            # Another process has moved it: what was read of its rows was of after the batch, not before.
+            raise Stale("the checkpoint was moved") from failed
         for key in failed.keys:
             self._care[key] = _Care(until=failed.position - 1, at=failed.position, why=failed.why)
 

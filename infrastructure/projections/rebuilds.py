@@ -100,8 +100,11 @@ class Rebuilds:
         return True
 
     def _switch(self, live: Checkpoint, rebuilt: Checkpoint, difference: Difference | None) -> None:
-        if not self._sink.switch(rebuilt.name, live.build, rebuilt.build, difference):
-            return
+        try:
+            if not self._sink.switch(rebuilt.name, live.build, rebuilt.build, difference):
+                return
+        except Stale:
+            return  # cancelled in the last moment
         self._compared.pop(rebuilt.key, None)
         self._engine.leave(live.key)
         self._engine.promote(rebuilt.key)

@@ -24,7 +24,6 @@ from infrastructure.projections.kinds import Facts, Projection
 from infrastructure.projections.postgres import PostgresSink, prepare
 from infrastructure.projections.rebuilds import Rebuilds
 from infrastructure.projections.round_facts import RoundFacts
-from infrastructure.projections.sink import Stale
 from infrastructure.projections.source import PostgresSource
 
 PAUSE_SECONDS_MIN: Final = 0.03
@@ -105,7 +104,7 @@ class Projector:
     def turn(self) -> bool:
         """Take the projections forward a bounded way; return whether there is more to do at once.
 
-        Raises psycopg.Error and Stale: then begin anew with another instance.
+        Raises psycopg.Error: then begin anew with another instance.
         """
         if self._engine is None or self._rebuilds is None:
             raise RuntimeError("another process projects, or nobody tried to act")
@@ -168,7 +167,7 @@ class ProjectionRunner:
             try:
                 with self._make() as projector:
                     self._project(projector)
-            except (psycopg.Error, Stale) as error:
+            except psycopg.Error as error:
                 log.warning("projections_interrupted", error=type(error).__name__)
             except Exception as error:  # noqa: BLE001 - a defect must not end the projections for good
                 # The error's values may be secret: only its kind and place are logged.
