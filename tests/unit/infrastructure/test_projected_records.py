@@ -218,7 +218,7 @@ def test_there_is_no_record_of_an_empty_seat(process: Process) -> None:
 
 
 def test_a_hand_face_down_has_no_category_before_the_end(process: Process) -> None:
-    """While a round is being settled seat by seat, a settled seat's result is told, its cards are not (G5)."""
+    """While a round is settled seat by seat, a settled seat's result is told, its cards are not (G5)."""
     process.books.work.settle_seats_max = 1
     process.do(c.OpenRound("r1", "pots", (stake(1), stake(2)), deal=True))
     process.do(c.Decide("r1", 1, "raise"), c.Decide("r1", 2, "raise"))
