@@ -64,13 +64,14 @@ class ProjectorProcess:
         batches are there. Raises NotProjectedError.
         """
         began, first = time.perf_counter(), standing(connection)[1]
-        moved_at, last = began, first
+        moved_at, last, starting = began, first, True
         while True:
             head, projected = standing(connection)
             now = time.perf_counter()
             if projected > last:
-                if last == first and head - projected > ENOUGH_EVENTS:
+                if starting and head - projected > ENOUGH_EVENTS:
                     began, first = now, projected
+                starting = False
                 moved_at, last = now, projected
                 self.look()
             if projected >= head:

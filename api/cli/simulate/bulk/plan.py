@@ -32,7 +32,7 @@ class Visit:
     joins: bool
     timed: bool
     cashes: bool
-    dice: Random = field(repr=False)
+    dice: Random = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
