@@ -8,7 +8,7 @@ from pydantic import Field
 
 from api.shapes import AccountClass, AmountOrZero, Answer, Body, Currency, JackpotId, Note
 from domain.events import Pool
-from domain.money import AMOUNT_MAX, BALANCE_MAX
+from domain.money import BALANCE_MAX
 
 Contribution = Annotated[
     str,
@@ -74,10 +74,12 @@ class TransferBody(Body):
 
 
 class AdjustmentBody(Body):
-    """By how much a pool is to be put right: `amount` in minor units, negative to take out of it."""
+    """By how much a pool is to be put right."""
 
     pool: Pool = "meter"
-    amount: Annotated[int, Field(ge=-AMOUNT_MAX, le=AMOUNT_MAX, examples=[-1_250])]
+    amount: Annotated[
+        int, Field(description="Minor units, negative to take out of the pool.", examples=[-1_250])
+    ]
     reason: Note
 
 

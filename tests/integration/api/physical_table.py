@@ -246,8 +246,9 @@ def books(api: Api) -> dict[str, int]:
             sums[currency] += amount * EXACT
         for currency, amount in connection.execute("SELECT currency, balance FROM accounts"):
             sums[currency] += int(amount)
-        for state, meter in connection.execute("SELECT state, meter FROM jackpots"):
-            sums[orjson.loads(state)["currency"]] += int(meter)
+        for data, meter in connection.execute("SELECT state, meter FROM jackpots"):
+            state = orjson.loads(data)
+            sums[state["currency"]] += int(meter) + int(state["overflow"]) + int(state["diverted"])
     return dict(sums)
 
 
