@@ -145,6 +145,7 @@ def recovery_settings(folder: Path, until: datetime | None) -> str:
     """
     account = accounts.server_account()
     wal = folder / "wal"
+    accounts.let_in(account, folder)  # a copy of the folder may be ours alone
     for path in (wal, *wal.glob("*.gz")):
         accounts.give(account, path)
     accounts.require_way(account, wal)

@@ -68,9 +68,11 @@ def restore(folder: Path, home: Path, until: datetime | None, pg_bin: Path | Non
         ):
             _wait_for_the_end(connection)
             _set_password(connection, files.new_password(draft))
-    except psycopg.OperationalError as error:
+    except (LauncherError, psycopg.OperationalError) as error:
+        if until is None:
+            raise
         raise LauncherError(
-            f"the backup does not lead to that time: see the end of {draft / 'postgres.log'}"
+            f"the backup does not lead to {until.isoformat()}: see the end of {draft / 'postgres.log'}"
         ) from error
     draft.rename(home)
     files.sync_directory(home.parent)
