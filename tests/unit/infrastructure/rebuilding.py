@@ -9,7 +9,7 @@ import orjson
 from domain import events as ev
 from domain.envelope import Recorded
 from domain.money import EXACT, parse_exact
-from domain.postings import CASHIER, HOUSE, JACKPOT, ON_GAME, WALLET, legs
+from domain.postings import CASHIER, DIVERSION, HOUSE, JACKPOT, ON_GAME, OVERFLOW, WALLET, legs
 from domain.round import Round, evolve
 from infrastructure.ledger.books import Books
 from infrastructure.ledger.memory import MemoryLedger
@@ -28,6 +28,8 @@ class Rebuilt:
     versions: dict[str, int] = field(default_factory=dict)
     moved_at: dict[str, int] = field(default_factory=dict)
     hits: dict[str, int] = field(default_factory=dict)
+    bets: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
+    """Of each jackpot, the bets that are neither settled nor given back."""
     places: dict[str, dict[str, int | None]] = field(default_factory=dict)
     closed_tables: set[str] = field(default_factory=set)
     unfinished: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -50,12 +52,18 @@ class Rebuilt:
         for leg in legs(event):
             key = (leg.account, leg.owner)
             self.balances[key] = self.balances.get(key, 0) + leg.amount
-            assert leg.account not in (WALLET, ON_GAME, JACKPOT) or self.balances[key] >= 0
+            assert leg.account in (HOUSE, CASHIER) or self.balances[key] >= 0
             if leg.account == JACKPOT:
                 self.moved_at[leg.owner] = recorded.position
         said = getattr(event, "balance_after", None)
         if said is not None:
             assert said * EXACT == self.balances[WALLET, event.player]  # type: ignore[union-attr]
+        match event:
+            case ev.SideBetPlaced(jackpot_id=str() as jackpot_id):
+                self.bets.setdefault(jackpot_id, set()).add((recorded.stream, event.seat))
+            case ev.Settled() | ev.StakeRefunded():
+                for bets in self.bets.values():
+                    bets.discard((recorded.stream, event.seat))
         if isinstance(event, ev.JackpotHit):
             self.hits[event.jackpot_id] = event.order
             assert parse_exact(event.meter_after) == self.balances[JACKPOT, event.jackpot_id]
@@ -107,6 +115,9 @@ class Rebuilt:
             assert jackpot.meter == self.balances[JACKPOT, jackpot_id]
             assert jackpot.moved_at == self.moved_at[jackpot_id]
             assert jackpot.hits == self.hits.get(jackpot_id, 0)
+            assert jackpot.overflow == self.balances.get((OVERFLOW, jackpot_id), 0)
+            assert jackpot.diverted == self.balances.get((DIVERSION, jackpot_id), 0)
+            assert jackpot.unsettled == len(self.bets.get(jackpot_id, ()))
         assert set(work.tables) == set(self.places)
         for table_id, table in work.tables.items():
             assert table.version == self.versions[f"table-{table_id}"]
