@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
+from operator import itemgetter
 from typing import Any, Final, Generic, Self, TypeVar
 
 import orjson
@@ -76,8 +77,7 @@ class Shelf(Generic[_V]):
 
     def values(self) -> Iterator[_V]:
         """Yield every value; the mapping may not be changed meanwhile."""
-        for _, value in self.items():
-            yield value
+        yield from map(itemgetter(1), self.items())
 
     def close(self) -> None:
         """Let go of the file."""
