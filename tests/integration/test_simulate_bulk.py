@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -12,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import psutil
 import psycopg
 import pytest
 
@@ -33,6 +37,7 @@ from infrastructure.ledger.postgres import PostgresStore
 from infrastructure.ledger.store import FirstReading
 from tests.integration.proving import prove
 
+ROOT = Path(__file__).parents[2]
 ROUNDS = 1_300
 CHUNK_EVENTS = 3_000
 SEED = 182
@@ -299,3 +304,54 @@ def fresh(postgres: str, name: str) -> str:
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     return prepare(psycopg.conninfo.make_conninfo(postgres, dbname=name), passwords=PASSWORDS).app
+
+
+def test_the_command_fills_a_kept_ledger_and_can_be_stopped_at_any_time(server_home: Path) -> None:
+    """Ctrl-C ends all its processes and its server; what was committed is there, and filling goes on."""
+    folder = server_home.parent / "data"
+    command = [sys.executable, "-m", "api.cli.simulate", "--bulk", "--data-dir", str(folder)]
+    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    with subprocess.Popen(
+        [*command, "--rounds", "500000"],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as filling:
+        assert filling.stderr is not None
+        assert "in bulk" in filling.stderr.readline()
+        family = wait_for_players(filling.pid)
+        os.killpg(filling.pid, signal.SIGINT)
+        told = filling.stderr.read()
+        assert filling.wait(60) == 1
+    assert told.splitlines()[-1] == "stud-ledger: stopped before the end"
+    _, alive = psutil.wait_procs(family, timeout=20)
+    assert alive == []
+    again = subprocess.run(
+        [*command, "--rounds", "30", "--seed", "4", "--ruleset", "macau"],
+        cwd=ROOT,
+        env=environment,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert again.returncode == 0, again.stderr
+    lines = again.stdout.splitlines()
+    assert lines[0].startswith("rounds      30 in ")
+    assert lines[2] == "houses      macau 30"
+    assert lines[-1] == "conservation holds: every trial balance is zero"
+    assert "30 of 30 rounds" in again.stderr
+
+
+def wait_for_players(pid: int) -> list[psutil.Process]:
+    """Wait until two processes play for a filling; return all of its processes, its server's too."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        family = psutil.Process(pid).children(recursive=True)
+        if sum("spawn_main" in " ".join(process.cmdline()) for process in family) >= 2:
+            return family
+        time.sleep(0.05)
+    raise AssertionError("nobody plays")

@@ -14,6 +14,7 @@ from api.cli.bench import in_process, over_http
 from api.cli.bench.figures import Run
 from api.cli.bench.floor import floor
 from api.cli.bench.ledger import BenchServer, bench_server, bench_writer
+from api.cli.bench.projecting import ProjectorProcess
 
 TURNS: Final = 8
 """Runs with a jackpot, without one, and of the floor take turns.
@@ -75,7 +76,8 @@ def _in_process(server: BenchServer, rounds: int, report: dict[str, Any], *, qui
 
 
 def _over_http(server: BenchServer, rounds: int, report: dict[str, Any], *, quiet: bool) -> None:
-    service = over_http.Service(server)
+    service = over_http.Service(server, projects=False)
+    projector = ProjectorProcess(server)  # as `scripts/serve` runs it
     try:
         over_http.play(service, 64, max(rounds // 10, 64))
         runs = []
@@ -88,6 +90,7 @@ def _over_http(server: BenchServer, rounds: int, report: dict[str, Any], *, quie
         report["service_memory_mb"] = round(service.memory_mb(), 1)
         report["http_rounds_played"] = HTTP_RUNS * rounds + max(rounds // 10, 64)
     finally:
+        projector.stop()
         service.stop()
 
 

@@ -46,7 +46,9 @@ def play(line: Connection, job: Job) -> None:
     guests = Guests(job.run, {house.currency for house in houses}, job.players)
     games = Games(work, load, houses, guests, job.seed)
     first = [command for _, commands in furnished for command in commands]
-    # Nothing made here refers to itself but by accident: the collector would only look at what lives long.
+    # What is made here does not refer to itself, but by accident: the collector would look at it for nothing.
+    # It does so between chunks, and not at what was there before.
+    gc.freeze()
     gc.disable()
     while True:
         chunk: Chunk = line.recv()
