@@ -23,14 +23,15 @@ def stage(api: Api) -> Api:
 def test_a_hand_is_played_at_two_services(stage: Api, beside: Api) -> None:
     """One opens the round, the other takes the decision; both read the same, and the meter counts once."""
     stage.player("anna")
+    hit = False
     for number, (first, second) in enumerate([(stage, beside), (beside, stage)] * 3, 1):
         seat = first.seat(1, "anna", side_bets={"jackpot": 100})
         round_id = first.open("t", seat, deal=True)["round_id"]
         closed = second.decide(round_id, 1, "raise")
         assert first.get(f"/v1/rounds/{round_id}").json() == closed
-        hits = closed.get("jackpot_hits", [])
+        hit = hit or "jackpot_hits" in closed  # from then on the meter is what chance has left of it
         meter = stage.get("/v1/jackpots/j").json()["meter"]
-        assert hits or meter == 1_000_000 + 70 * number
+        assert hit or meter == 1_000_000 + 70 * number
 
 
 def test_a_repeat_at_the_other_service_is_known(stage: Api, beside: Api) -> None:
