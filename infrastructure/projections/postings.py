@@ -55,14 +55,14 @@ minor units. `house`, `jackpot` (all pools of all jackpots) and `cashier` are it
 them: all together are zero. `reference` is the round's id, or the cashier's transaction id; `seat` is null
 outside rounds; `actor` sent the command."""
 
-PLAYERS_MAX: Final = 50_000
+PLAYERS_MAX: Final = 20_000
 """How many players' balances are kept between batches."""
 _ASKED_MAX: Final = 2_000
 _FIELD: Final = {column.name: place for place, column in enumerate(POSTINGS.columns)}
 
 
 class Postings:
-    """The projection."""
+    """The projection. `players_max` bounds how many players' balances it keeps between batches."""
 
     name = "postings"
     version = 1
@@ -70,7 +70,8 @@ class Postings:
     types: frozenset[str] | None = frozenset(KINDS)
     rounds = True
 
-    def __init__(self) -> None:
+    def __init__(self, players_max: int = PLAYERS_MAX) -> None:
+        self._players_max = players_max
         self._kinds = {kind: number for number, kind in enumerate(KINDS)}
         self._held: dict[str, tuple[int, int]] = {}
 
@@ -80,7 +81,7 @@ class Postings:
 
     def begin(self, batch: Sequence[Happened], shelf: Shelf) -> None:
         """Read the balances of those who come up in the batch and are not known."""
-        if len(self._held) > PLAYERS_MAX:
+        if len(self._held) > self._players_max:
             self._held.clear()
         kinds, held = self._kinds, self._held
         missing = sorted({each[5]["player"] for each in batch if each[4] in kinds} - held.keys())

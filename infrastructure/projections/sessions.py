@@ -45,7 +45,7 @@ SESSIONS: Final = Table(
 round is won where all the player's hands in it together brought more than they cost. `session_id` is the game
 server's, the first it named. Amounts in minor units."""
 
-SESSIONS_MAX: Final = 50_000
+SESSIONS_MAX: Final = 20_000
 """How many current sessions are kept between batches."""
 _ASKED_MAX: Final = 2_000
 
@@ -96,7 +96,10 @@ def ending(row: Row, now_us: int) -> tuple[str, int] | None:
 
 
 class Sessions:
-    """The projection. It keeps each player's latest session at each table, as long as there is room."""
+    """The projection. It keeps each player's latest session at each table.
+
+    `sessions_max` bounds how many of them it keeps between batches.
+    """
 
     name = "sessions"
     version = 1
@@ -106,7 +109,8 @@ class Sessions:
     )
     rounds = True
 
-    def __init__(self) -> None:
+    def __init__(self, sessions_max: int = SESSIONS_MAX) -> None:
+        self._sessions_max = sessions_max
         self._latest: dict[tuple[str, str], Session | None] = {}
         self._changed: dict[Key, Session] = {}
         self._shelf: Shelf | None = None
@@ -119,7 +123,7 @@ class Sessions:
     def begin(self, batch: Sequence[Happened], shelf: Shelf) -> None:
         """Read the sessions of those who come up in the batch, where the batch says at which table."""
         self._changed.clear()
-        if len(self._latest) > SESSIONS_MAX:
+        if len(self._latest) > self._sessions_max:
             self._latest.clear()
         self._shelf = shelf
         tables: dict[str, str] = {}

@@ -69,7 +69,7 @@ PLAYERS: Final = Table(
 )
 """Every wallet that was opened, and when."""
 
-PLAYERS_MAX: Final = 50_000
+PLAYERS_MAX: Final = 20_000
 """Of how many players currency and class are kept between batches."""
 _ASKED_MAX: Final = 2_000
 _CASHIER: Final = frozenset(("Deposited", "Withdrawn"))
@@ -99,7 +99,10 @@ _Place = tuple[str, str, str]
 
 
 class TrialBalance:
-    """The projection. All accounts are in memory: there are a few for each game, currency and jackpot."""
+    """The projection. All accounts are in memory: there are a few for each game, currency and jackpot.
+
+    `players_max` bounds of how many players it keeps currency and class between batches.
+    """
 
     name = "trial_balance"
     version = 1
@@ -107,7 +110,8 @@ class TrialBalance:
     types: frozenset[str] | None = MONEY | {"WalletOpened"}
     rounds = True
 
-    def __init__(self) -> None:
+    def __init__(self, players_max: int = PLAYERS_MAX) -> None:
+        self._players_max = players_max
         self._accounts: dict[tuple[str, str], _Account] = {}
         self._money_of: dict[_Place, tuple[_Account, _Account, _Account]] = {}
         self._places: dict[str, _Place] = {}
@@ -135,7 +139,7 @@ class TrialBalance:
         due = range(first + -first % SNAPSHOT_POSITIONS, batch[-1].position + 1, SNAPSHOT_POSITIONS)
         self._due = [(position, batch[position - first].at_us) for position in due]
         players = self._players
-        if len(players) > PLAYERS_MAX:
+        if len(players) > self._players_max:
             players.clear()
         missing = sorted({each[5]["player"] for each in batch if each[4] in _CASHIER} - players.keys())
         for start in range(0, len(missing), _ASKED_MAX):

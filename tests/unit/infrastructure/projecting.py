@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 import orjson
 
@@ -86,7 +87,7 @@ class Kept:
 class Projecting:
     """All projections (or those given), taken forward together. `rows` has what they have written."""
 
-    def __init__(self, projections: Iterable[type[Projection]] = PROJECTIONS) -> None:  # type: ignore[assignment]
+    def __init__(self, projections: Iterable[Callable[[], Projection]] = PROJECTIONS) -> None:
         self.projections: list[Projection] = [make() for make in projections]
         self.kept = [Kept({table.name: table for table in each.tables}) for each in self.projections]
         self.facts: dict[str, RoundFacts] = {}
@@ -141,7 +142,7 @@ class Projecting:
         return [dict(zip(names, row, strict=True)) for row in self.rows[table]]
 
 
-def projected(events: Sequence[Happened], sizes: Iterable[int] = (), **options: Sequence[type]) -> Projecting:
+def projected(events: Sequence[Happened], sizes: Iterable[int] = (), **options: Any) -> Projecting:
     """Project a ledger in batches of these sizes, over and over; in one where none is given."""
     projecting = Projecting(**options)
     for batch in batches(events, sizes):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from infrastructure.projections.movements import MONEY, Movement, movement
 from infrastructure.projections.performance import Performance
 from infrastructure.projections.postings import Postings
 from infrastructure.projections.round_facts import RoundFacts
+from infrastructure.projections.sessions import Sessions
 from infrastructure.projections.trial_balance import TrialBalance
 from tests.unit.infrastructure.eventful_play import eventful
 from tests.unit.infrastructure.projecting import Projecting, happened, projected
@@ -160,3 +162,11 @@ def test_a_round_that_closes_too_early_stops() -> None:
     ante = next(event for event in events if event.type == "AntePlaced")
     with pytest.raises(Poison, match="has its ante already"):
         facts.fold(ante._replace(version=facts.version + 1))
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    """With room for almost nobody all that is needed is read back, and the rows are the same."""
+    wanted = projected(EVENTS, (50,)).rows
+    forgetful = [partial(each, 2) for each in (Postings, Sessions, TrialBalance)]
+    found = projected(EVENTS, (50,), projections=forgetful).rows
+    assert found == {name: wanted[name] for name in found}
