@@ -101,7 +101,8 @@ def _bytes_a_round(server: BenchServer) -> dict[str, int]:
         sizes = connection.execute(
             # The partitions of the events together: events_1, events_10000001 and so on.
             "SELECT regexp_replace(relname, '^events_[0-9]+', 'events') AS name,"
-            " sum(pg_relation_size(oid))::bigint FROM pg_class WHERE relnamespace = 'ledger'::regnamespace AND relkind IN ('r', 'i')"
+            " sum(pg_relation_size(oid))::bigint FROM pg_class"
+            " WHERE relnamespace = 'ledger'::regnamespace AND relkind IN ('r', 'i')"
             " AND (relname LIKE 'events%' OR relname LIKE 'commands%') GROUP BY name ORDER BY name"
         ).fetchall()
     count = (rounds[0] if rounds else 0) / 2
