@@ -100,7 +100,10 @@ class Shelf(Protocol):
         """The rows under these full keys, by key; those that are not there are left out."""
 
     def latest(self, table: str, prefixes: Sequence[Key]) -> Mapping[Key, Row]:
-        """For each prefix (the first columns of the key, as many in each) its row with the greatest key."""
+        """For each prefix (the first columns of the key, as many in each) its row with the greatest key.
+
+        The empty prefix is that of all rows.
+        """
 
     def whole(self, table: str) -> Sequence[Row]:
         """Every row in the order of the key: for tables of which it is known that they stay small."""

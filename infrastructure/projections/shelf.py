@@ -59,14 +59,16 @@ class PostgresShelf:
         types = {column.name: column.type for column in definition.columns}
         wanted = definition.key[: len(keys[0])]
         condition = sql.SQL(" AND ").join(
-            sql.SQL("kept.{0} = wanted.{0}").format(sql.Identifier(column)) for column in wanted
+            [sql.SQL("kept.{0} = wanted.{0}").format(sql.Identifier(column)) for column in wanted]
+            or [sql.SQL("true")]
+        )
+        asked = sql.SQL("unnest({}) AS wanted ({})").format(
+            sql.SQL(", ").join(sql.SQL(f"%s::{types[column]}[]") for column in wanted), _names(wanted)
         )
         query = sql.SQL(
-            "SELECT found.* FROM unnest({}) AS wanted ({}) CROSS JOIN LATERAL"
-            " (SELECT {} FROM {} AS kept WHERE {} {}) AS found"
+            "SELECT found.* FROM {} CROSS JOIN LATERAL (SELECT {} FROM {} AS kept WHERE {} {}) AS found"
         ).format(
-            sql.SQL(", ").join(sql.SQL(f"%s::{types[column]}[]") for column in wanted),
-            _names(wanted),
+            asked if wanted else sql.SQL("(SELECT) AS wanted"),
             _names(column.name for column in definition.columns),
             name,
             condition,
