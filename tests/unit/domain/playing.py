@@ -163,8 +163,8 @@ class Ledger:
         secrets = {round_id: secret.seed.hex() for round_id, secret in w.secrets.items()}
         state = (w.wallets, w.players, w.tables, w.jackpots, w.rounds, w.deadlines, w.transfers, w.accounts)
         versions = {name: sorted(held) for name, held in w.rulesets.items()}
-        state = (*state, w.people, w.approvals, w.software)
-        return repr((w.position, w.recorded_at_us, w.shown, secrets, versions, *state))
+        registers = (w.people, w.approvals, w.software)
+        return repr((w.position, w.recorded_at_us, w.shown, secrets, versions, *state, *registers))
 
     @contextlib.contextmanager
     def acting(self, actor: str, *scopes: str, person: bool = True) -> Iterator[None]:
