@@ -13,7 +13,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,7 @@ from typing import Final
 import psycopg
 import uvloop
 
+from api.cli.progress import Progress
 from api.cli.serve import complain, stop_on_signals
 from api.cli.simulate import venue as venues
 from api.cli.simulate.bulk.fill import fill
@@ -41,8 +42,6 @@ PLAYERS_MAX: Final = 7_000
 PLAYERS: Final = 112
 BULK_PLAYERS: Final = 4_000
 BULK_PLAYERS_MAX: Final = 50_000
-PROGRESS_SECONDS: Final = 0.5
-LOGGED_PROGRESS_SECONDS: Final = 10.0
 SEED_BITS: Final = 32
 
 
@@ -134,7 +133,7 @@ async def simulate(venue: venues.Venue, options: Options) -> Summary:
             options.seed,
             options.rounds,
             options.players,
-            progress=Progress(options.rounds),
+            progress=progress_of(options.rounds),
         )
 
 
@@ -147,28 +146,15 @@ def fill_in_bulk(venue: venues.Venue, options: Options) -> int:
         options.rounds,
         seed=options.seed,
         players=options.players,
-        progress=Progress(options.rounds),
+        progress=progress_of(options.rounds),
     )
     return conclude(venue, lines(filled.tally, filled.seconds, filled.begin_us, filled.end_us))
 
 
-class Progress:
-    """How far it has come, on standard error: one line that changes, or now and then one for a log."""
-
-    def __init__(self, rounds: int) -> None:
-        self._rounds = rounds
-        self._live = sys.stderr.isatty()
-        self._seconds = PROGRESS_SECONDS if self._live else LOGGED_PROGRESS_SECONDS
-        self._next = time.monotonic() + self._seconds
-
-    def __call__(self, done: int) -> None:
-        """Tell it, if it is time."""
-        now = time.monotonic()
-        if now < self._next and done < self._rounds:
-            return
-        self._next = now + self._seconds
-        start, end = ("\r", "\n" if done == self._rounds else "") if self._live else ("", "\n")
-        print(f"{start}{done} of {self._rounds} rounds", end=end, file=sys.stderr, flush=True)
+def progress_of(rounds: int) -> Callable[[int], None]:
+    """Return what tells how many of the rounds are played."""
+    progress = Progress("rounds")
+    return lambda done: progress(done, rounds)
 
 
 def conclude(venue: venues.Venue, summary: Iterable[str]) -> int:
