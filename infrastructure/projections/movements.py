@@ -11,7 +11,19 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from domain.money import EXACT, parse_exact
-from domain.postings import CASHIER, HOUSE, JACKPOT, MOVERS, ON_GAME, WALLET, Leg, Unbalanced, legs
+from domain.postings import (
+    CASHIER,
+    DIVERSION,
+    HOUSE,
+    JACKPOT,
+    MOVERS,
+    ON_GAME,
+    OVERFLOW,
+    WALLET,
+    Leg,
+    Unbalanced,
+    legs,
+)
 from infrastructure.ledger.json_values import from_json
 from infrastructure.projections.kinds import Happened, Poison
 
@@ -40,8 +52,7 @@ def movement(happened: Happened) -> Movement | None:
     if happened.type not in MONEY:
         return None
     fast = _FAST.get(happened.type)
-    found = None if fast is None else fast(happened.data)
-    return found or _by_the_domain(happened)
+    return _by_the_domain(happened) if fast is None else fast(happened.data)
 
 
 def _by_the_domain(happened: Happened) -> Movement | None:
@@ -82,15 +93,18 @@ def _card_exchanged(data: dict[str, Any]) -> Movement:
     return Movement(data["player"], -fee, fee, ())
 
 
-def _side_bet_placed(data: dict[str, Any]) -> Movement | None:
+def _side_bet_placed(data: dict[str, Any]) -> Movement:
     contribution = data.get("contribution")
     if contribution is None:
         return _staked(data)
-    if "overflow" in data or "diversion" in data:
-        return None
-    advanced, amount = parse_exact(contribution), data["amount"]
-    others = (Leg(HOUSE, "", -advanced), Leg(JACKPOT, data["jackpot_id"], advanced))
-    return Movement(data["player"], -amount, amount, others)
+    advanced, amount, jackpot_id = parse_exact(contribution), data["amount"], data["jackpot_id"]
+    overflow, diversion = (parse_exact(data.get(pool, "0")) for pool in ("overflow", "diversion"))
+    others = [Leg(HOUSE, "", -advanced - diversion), Leg(JACKPOT, jackpot_id, advanced - overflow)]
+    if overflow:
+        others.append(Leg(OVERFLOW, jackpot_id, overflow))
+    if diversion:
+        others.append(Leg(DIVERSION, jackpot_id, diversion))
+    return Movement(data["player"], -amount, amount, tuple(others))
 
 
 def _settled(data: dict[str, Any]) -> Movement:
@@ -107,7 +121,7 @@ def _stake_refunded(data: dict[str, Any]) -> Movement:
     return Movement(data["player"], amount, -amount, ())
 
 
-_FAST: Final[dict[str, Callable[[dict[str, Any]], Movement | None]]] = {
+_FAST: Final[dict[str, Callable[[dict[str, Any]], Movement]]] = {
     "Deposited": _deposited,
     "Withdrawn": _withdrawn,
     "AntePlaced": _staked,
@@ -117,4 +131,4 @@ _FAST: Final[dict[str, Callable[[dict[str, Any]], Movement | None]]] = {
     "Settled": _settled,
     "StakeRefunded": _stake_refunded,
 }
-"""The types whose legs are computed here; None from one of these leaves the event to the domain."""
+"""The types whose legs are computed here."""
