@@ -115,7 +115,8 @@ def show_text(report: full.Report, seconds: float) -> int:
     if not report.total:
         print(f"{report.position} events in {seconds:.1f} s ({speed}): everything is as the events say")
         return CLEAN
-    print(f"{report.total} discrepancies in {report.position} events; the first is at position", end=" ")
+    noun = "discrepancy" if report.total == 1 else "discrepancies"
+    print(f"{report.total} {noun} in {report.position} events; the first is at position", end=" ")
     print(report.findings[0].position)
     for finding in report.findings[:SHOWN_MAX]:
         print(f"  {finding.position:>10}  {finding.name}: {finding.detail}")

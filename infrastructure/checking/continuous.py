@@ -23,13 +23,13 @@ import structlog
 
 from infrastructure import defects
 from infrastructure.checking import alarms, sums
-from infrastructure.checking.envelopes import Envelopes
+from infrastructure.checking.envelopes import Envelopes, Row
 from infrastructure.checking.exact import text as exact_text
 from infrastructure.checking.findings import Finding
 from infrastructure.checking.legs import Legs, legs
 from infrastructure.checking.places import Places
 from infrastructure.checking.reading import PAGE, Ledger
-from infrastructure.checking.samples import Samples
+from infrastructure.checking.samples import Posted, Samples, posted_otherwise
 from infrastructure.checking.sums import Sums
 
 LOOK_SECONDS_MIN: Final = 2.0
@@ -114,7 +114,7 @@ class Watch:
             moved = self._moved
             self._findings += self._samples.wallets(ledger, lambda player: moved.get(player, 0) > postings_at)
         self._findings += self._samples.rounds(ledger)
-        self._look_again(head, horizon)
+        self._look_again(head, horizon, postings_at)
 
     def _compare_sums(self, kept: Sums, since: int) -> None:
         for account_class, currency, amount in sums.unbalanced(kept):
@@ -130,21 +130,20 @@ class Watch:
         if differ := sums.unlike(self._at_projected, sums.projected(self._ledger)):
             self._differs("trial_balance", position, f"these are projected otherwise: {sums.named(differ)}")
 
-    def _look_again(self, head: int, horizon: int) -> None:
+    def _look_again(self, head: int, horizon: int, postings_at: int) -> None:
         """Read some old events again, and those that something was wrong with."""
         again = self._again
         if again.position >= head:
             again.begin(horizon)
-        for row in self._ledger.events(again.position, head, AGAIN):
-            again.read(row)
-        self._suspects.update(finding.position for finding in again.take_findings())
+        found = self._read_again(again, self._ledger.events(again.position, head, AGAIN), postings_at)
+        self._suspects.update(finding.position for finding in found)
         for position in sorted(self._suspects)[:SUSPECTS_MAX]:
-            findings = self._verify(position, head, horizon)
+            findings = self._verify(position, head, horizon, postings_at)
             if not findings:
                 self._suspects.remove(position)
             self._findings += findings
 
-    def _verify(self, position: int, head: int, horizon: int) -> list[Finding]:
+    def _verify(self, position: int, head: int, horizon: int, postings_at: int) -> list[Finding]:
         """What is wrong with one event, or with how it follows the one before."""
         if not horizon < position <= head:
             return []
@@ -152,13 +151,21 @@ class Watch:
         envelopes = Envelopes()
         envelopes.begin(before)
         rows = self._ledger.events(before, position + 1)
-        for row in rows:
-            event = envelopes.read(row)
-            if event is not None:
-                envelopes.check(_money, event)
         if not rows:
             return [Finding("position_gap", position, f"position {position} is missing")]
-        return [finding for finding in envelopes.take_findings() if finding.position == position]
+        found = self._read_again(envelopes, rows, postings_at)
+        return [finding for finding in found if finding.position == position]
+
+    def _read_again(self, envelopes: Envelopes, rows: list[Row], postings_at: int) -> list[Finding]:
+        """What is wrong with events, with how they follow each other, and with what is posted of them."""
+        posted: list[Posted] = []
+        for row in rows:
+            event = envelopes.read(row)
+            moved = None if event is None else envelopes.check(_money, event)
+            if event is not None and moved is not None and moved.player and row[0] <= postings_at:
+                after = event["data"].get("balance_after")
+                posted.append((moved.player, row[0], moved.wallet, moved.on_game, after))
+        return envelopes.take_findings() + posted_otherwise(self._ledger, posted)
 
     # ── Events ──────────────────────────────────────────────────────────────────────────────────────────────
     def _take_page(self, head: int, balances_at: int | None) -> bool:
@@ -202,7 +209,10 @@ def _money(event: dict[str, Any]) -> Legs | None:
 
 
 class Checker:
-    """A thread that looks for as long as it lives, and waits while another process does."""
+    """A thread that looks for as long as it lives, and waits while another process does.
+
+    `looks` and `alarms_raised` count what it has done.
+    """
 
     def __init__(self, dsn: str, schema: str, *, look_seconds_min: float = LOOK_SECONDS_MIN) -> None:
         self._dsn = dsn
@@ -212,6 +222,7 @@ class Checker:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="checker", daemon=True)
         self.looks = 0
+        self.alarms_raised = 0
 
     def start(self) -> None:
         """Begin."""
@@ -265,5 +276,6 @@ class Checker:
     def _tell(self, names: list[str]) -> None:
         for name in names:
             if name not in self._known:
+                self.alarms_raised += 1
                 log.error("ledger_alarm", name=name)
         self._known = names
