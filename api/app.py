@@ -167,6 +167,17 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
         schema = get_openapi(title=TITLE, version=VERSION, description=DESCRIPTION, routes=app.routes)
         problem = ProblemDocument.model_json_schema()
-        schema.setdefault("components", {}).setdefault("schemas", {})["ProblemDocument"] = problem
+        schemas = schema.setdefault("components", {}).setdefault("schemas", {})
+        schemas["ProblemDocument"] = problem
+        _say_which_bodies_may_be_left_out(schema["paths"], schemas)
         app.openapi_schema = schema
     return app.openapi_schema
+
+
+def _say_which_bodies_may_be_left_out(paths: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """A request without a body has an empty object for one: that will do where nothing in it is required."""
+    for path in paths.values():
+        body = path.get("post", {}).get("requestBody", {})
+        reference = body.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", "")
+        if not schemas.get(reference.rpartition("/")[2], {"required": True}).get("required"):
+            body["required"] = False

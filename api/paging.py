@@ -37,10 +37,14 @@ def reading_of(request: Request) -> Reading:
 
 
 async def _fresh(request: Request, min_position: MinPosition = None) -> Reading:
-    """The read side, once it has come to `min_position`. Raises Problem overloaded where it has not."""
+    """The read side, once it has come to `min_position`.
+
+    Raises Problem validation_failed where it has not: no answer has ever named that position.
+    """
     reading = reading_of(request)
     if min_position is not None and not await reading.wait_for(min_position):
-        raise overloaded(f"The ledger has not come to position {min_position} yet.")
+        error = {"pointer": "/min_position", "detail": "is beyond the ledger's last event"}
+        raise validation_failed([error])
     return reading
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Final, TypeVar
@@ -10,7 +11,7 @@ from typing import Annotated, Any, Final, TypeVar
 import psycopg
 from fastapi import Query
 from psycopg_pool import PoolTimeout
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, BeforeValidator
 
 from api.paging import POSITION_MAX
 from api.problems import overloaded, validation_failed
@@ -22,10 +23,32 @@ DAYS_MAX: Final = 3_700
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
+_MOMENT: Final = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE
+)
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _T = TypeVar("_T")
 
+
+def _moment(text: object) -> object:
+    """Let a moment through as it is; raise ValueError for what is none in RFC 3339, such as a number."""
+    if isinstance(text, str) and not _MOMENT.fullmatch(text):
+        raise ValueError("must be a moment with its offset, as 2026-11-29T23:00:00Z")
+    return text
+
+
+def _day(text: object) -> object:
+    """The same for a day."""
+    if isinstance(text, str) and not _DAY.fullmatch(text):
+        raise ValueError("must be a day, as 2026-11-29")
+    return text
+
+
+_Aware = Annotated[AwareDatetime, BeforeValidator(_moment)]
+_Date = Annotated[date, BeforeValidator(_day)]
+
 Moment = Annotated[
-    AwareDatetime | None,
+    _Aware | None,
     Query(
         description="A moment, RFC 3339 with its offset; what had been recorded by then counts.",
         examples=["2026-11-29T23:00:00Z"],
@@ -35,14 +58,10 @@ Position = Annotated[
     int | None,
     Query(ge=0, le=POSITION_MAX, description="The same by the ledger's position.", examples=[4711]),
 ]
-From = Annotated[
-    AwareDatetime | None, Query(alias="from", description="The first moment that counts, RFC 3339.")
-]
-To = Annotated[
-    AwareDatetime | None, Query(alias="to", description="The moment before which it ends, RFC 3339.")
-]
-FirstDay = Annotated[date, Query(alias="from", description="The first day, an ISO date.")]
-LastDay = Annotated[date, Query(alias="to", description="The last day, an ISO date; it counts as well.")]
+From = Annotated[_Aware | None, Query(alias="from", description="The first moment that counts, RFC 3339.")]
+To = Annotated[_Aware | None, Query(alias="to", description="The moment before which it ends, RFC 3339.")]
+FirstDay = Annotated[_Date, Query(alias="from", description="The first day, an ISO date.")]
+LastDay = Annotated[_Date, Query(alias="to", description="The last day, an ISO date; it counts as well.")]
 
 
 def microseconds(moment: datetime) -> int:
