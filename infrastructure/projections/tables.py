@@ -30,7 +30,7 @@ _NUMERIC: Final = re.compile(r"numeric\([0-9]{1,3},0\)")
 _LOCK: Final = 0x5374_7564_5265_6164  # "StudRead"
 
 _REGISTRY: Final = """
-CREATE TABLE {schema}.projections (
+CREATE TABLE IF NOT EXISTS {schema}.projections (
     name text COLLATE "C" NOT NULL,
     version integer NOT NULL,
     build integer NOT NULL,
@@ -43,10 +43,10 @@ CREATE TABLE {schema}.projections (
     tables text[] NOT NULL,
     PRIMARY KEY (name, build)
 ) WITH (fillfactor = 20, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
-CREATE UNIQUE INDEX projections_one_live ON {schema}.projections (name) WHERE live;
-CREATE UNIQUE INDEX projections_one_beside ON {schema}.projections (name)
+CREATE UNIQUE INDEX IF NOT EXISTS projections_one_live ON {schema}.projections (name) WHERE live;
+CREATE UNIQUE INDEX IF NOT EXISTS projections_one_beside ON {schema}.projections (name)
     WHERE NOT live AND state <> 'dropped';
-CREATE TABLE {schema}.alarms (
+CREATE TABLE IF NOT EXISTS {schema}.alarms (
     name text COLLATE "C" PRIMARY KEY,
     position bigint NOT NULL,
     detail text NOT NULL,
@@ -98,7 +98,8 @@ def ensure(
         # Two processes that start at once take turns: what is missing is made once.
         connection.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [_LOCK >> 32, schema])
         (made,) = connection.execute(
-            "SELECT to_regclass(%s) IS NOT NULL", [f"{read_schema(schema)}.alarms"]
+            "SELECT to_regclass(%s) IS NOT NULL AND to_regclass(%s) IS NOT NULL",
+            [f"{read_schema(schema)}.{table}" for table in ("projections", "alarms")],
         ).fetchone() or (False,)
         if not made:
             connection.execute(sql.SQL(_REGISTRY).format(**names))
@@ -171,7 +172,7 @@ def make_tables(connection: psycopg.Connection, schema: str, tables: Iterable[Ta
             for column in table.columns
         ]
         name = physical(schema, table.name, build)
-        connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(name))
+        connection.execute(sql.SQL("DROP TABLE IF EXISTS {} CASCADE").format(name))
         connection.execute(
             sql.SQL("CREATE TABLE {} ({}, PRIMARY KEY ({})) WITH ({})").format(
                 name, sql.SQL(", ").join(columns), _list(table.key), sql.SQL(_STORAGE[table.mode])
