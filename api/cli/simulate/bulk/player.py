@@ -15,9 +15,10 @@ from api.cli.simulate.bulk.clock import ChunkClock
 from api.cli.simulate.bulk.games import Games
 from api.cli.simulate.bulk.guests import Guests
 from api.cli.simulate.furniture import furniture
+from domain.rejections import Rejection
 from domain.work import Work
 from infrastructure.clock import system_clock
-from infrastructure.ledger import bookkeeping
+from infrastructure.ledger import bookkeeping, registers
 from infrastructure.ledger.bulk import BulkLoad, BulkRefusedError
 from infrastructure.ledger.postgres import PostgresStore
 from infrastructure.ledger.store import FirstReading
@@ -35,6 +36,8 @@ def main(line: Connection, job: Job) -> None:
         return
     except (BulkRefusedError, psycopg.Error) as problem:
         line.send(Failed(str(problem).strip().partition("\n")[0]))
+    except Rejection as refused:  # of the ledger as a whole: nothing is asked here that may not be
+        line.send(Failed(refused.detail))
 
 
 def play(line: Connection, job: Job) -> None:
@@ -67,7 +70,7 @@ def play(line: Connection, job: Job) -> None:
 
 
 def books(job: Job) -> Work:
-    """Books that know the published rule sets and nothing else: all else here is this process's own."""
+    """Books that know the published rule sets and the registers: all else here is this process's own."""
     store = PostgresStore(job.dsn)
     try:
         answer = store.begin(FirstReading(0))
@@ -77,4 +80,6 @@ def books(job: Job) -> Work:
     work = Work(os.urandom, job.build, answers=False)
     for row in answer.rulesets:
         work.rulesets.setdefault(row.ruleset_id, {})[row.version] = bookkeeping.ruleset_from(row)
+    for register in answer.registers:
+        registers.learn(work, register)
     return work
