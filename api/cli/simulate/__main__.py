@@ -4,6 +4,10 @@ Without --data-dir all of it happens on a server of its own that is removed afte
 stay in the ledger of that directory, which no service may be using meanwhile; where DATABASE_URL is set too,
 the ledger is that database and the directory holds its keys. Guests, tables and jackpots of a simulation
 are new ones, of the account class «test»: they never mix with real accounts.
+
+--bulk fills a ledger fast, with rounds of the last thirty days where it is empty: the same code decides, on
+books in memory, and writes tens of thousands of events in a transaction. One that is interrupted leaves a
+shorter ledger, as valid as any. Only the answers to its commands are not kept: nobody can send them again.
 """
 
 from __future__ import annotations
