@@ -29,6 +29,8 @@ from api.cli.serve import complain, stop_on_signals, with_password
 from infrastructure import bootstrap
 from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
 from infrastructure.keys import KeysError, load_passwords
+from infrastructure.ledger import horizon
+from infrastructure.ledger.horizon import ArchivedError
 from infrastructure.postgres import DirectoryInUseError, EmbeddedPostgres, LauncherError
 from infrastructure.projections import collector
 from infrastructure.projections.catalogue import PROJECTIONS
@@ -66,11 +68,15 @@ def main(arguments: list[str] | None = None) -> int:
             with Registry(dsn) as registry:
                 if options.status:
                     return show(registry)
-                return cancel(registry, options.names) if options.cancel else rebuild(registry, options.names)
+                if options.cancel:
+                    return cancel(registry, options.names)
+                with psycopg.connect(dsn, connect_timeout=10) as connection:
+                    horizon.require_whole(connection, DEFAULT_SCHEMA, "a rebuild")
+                return rebuild(registry, options.names)
     except KeyboardInterrupt:
         complain("left as it is: the same command goes on, --cancel gives it up")
         return NOT_DONE
-    except (LauncherError, NotReadyError, KeysError, OSError, psycopg.Error) as problem:
+    except (LauncherError, NotReadyError, ArchivedError, KeysError, OSError, psycopg.Error) as problem:
         complain(str(problem).strip().partition("\n")[0])
         return NOT_ASKED
 
