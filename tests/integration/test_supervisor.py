@@ -62,8 +62,10 @@ def started(listener: socket.socket) -> Iterator[Callable[..., Workers]]:
     """Yield what starts workers that are stopped after the test."""
     running: list[Workers] = []
 
-    def start(program: tuple[str, ...] = SERVING, count: int = 1) -> Workers:
-        workers = Workers(listener, TOLD, program)
+    def start(
+        program: tuple[str, ...] = SERVING, count: int = 1, beside: tuple[str, ...] | None = None
+    ) -> Workers:
+        workers = Workers(listener, TOLD, program, beside)
         running.append(workers)
         workers.start(count)
         return workers
@@ -196,3 +198,20 @@ def test_a_stop_leaves_no_worker(
     assert children() - before
     workers.stop()
     assert children() - before == set()
+
+
+def test_the_one_beside_is_started_again_for_ever_and_ends_nothing(
+    started: Callable[..., Workers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often it ends, the service goes on without it, and it is stopped with the workers."""
+    monkeypatch.setattr(supervisor, "DELAY_S_MAX", 0.01)
+    before = children()
+    workers = started(beside=FAILING)
+    for _ in range(supervisor.FAILURES_MAX + 3):
+        assert "projector" in until_said(workers, "with status 7")
+    workers.stop()
+    waiting = (sys.executable, "-c", "import time; time.sleep(60)")
+    workers = started(beside=waiting)
+    assert len(children() - before) == 2
+    workers.stop()
+    assert children() == before
