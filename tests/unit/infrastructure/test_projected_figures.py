@@ -19,6 +19,7 @@ from infrastructure.projections.jackpot_days import (
 )
 from infrastructure.projections.performance import Performance
 from infrastructure.projections.player_rounds import PlayerRounds
+from infrastructure.projections.sessions import Sessions
 from infrastructure.projections.significant_events import LARGE_UNITS, ROUTINE, SignificantEvents, kind_of
 from infrastructure.projections.trial_balance import TrialBalance
 from tests.unit.infrastructure.eventful_play import eventful
@@ -216,3 +217,35 @@ def test_tables_have_names_of_their_own() -> None:
     tables = [table.name for each in made for table in each.tables]
     assert len({each.name for each in made}) == len(made)
     assert len(set(tables)) == len(tables)
+
+
+def test_a_jackpot_is_a_hit_and_no_large_win() -> None:
+    """What a jackpot pays is listed once, as its hit, however large it is."""
+    process = furnished()
+    process.do(c.OpenJackpot("huge", "USD", 50_000_000, "0.5"))
+    process.do(c.OpenTable("hall", "pot-house", **{**LIMITS, "deal_source": "table"}, jackpot_id="huge"))
+    process.do(c.OpenRound("r1", "hall", (stake(1, jackpot=100),)))
+    process.do(c.DealCards("r1", {1: ("As", "Ks", "Qs", "Js", "Ts")}, None, ("2c",)))
+    process.do(c.Decide("r1", 1, "fold"), c.RevealDealer("r1", ("3c", "5d", "7h", "9d")))
+    events = rows(process, SignificantEvents, "significant_events")
+    assert [event["kind"] for event in events if event["subject"] == "round-r1"] == ["jackpot_hit"]
+    (cell,) = rows(process, Performance, "performance")
+    assert (cell["game_wins"], cell["jackpot_wins"]) == (0, 50_000_050)
+
+
+@pytest.mark.parametrize(
+    ("dealer", "won"),
+    [
+        (("3c", "5d", "7h", "9d"), 1),  # does not qualify: the ante wins 1
+        (("Ad", "Kd", "Qd", "Jc"), 0),  # the same ranks as the player's: nothing is won or lost
+    ],
+)
+def test_the_smallest_gain_wins_a_round(dealer: tuple[str, ...], won: int) -> None:
+    """A round that brings one minor unit more than it cost is won, and one that brings nothing is not."""
+    process = furnished()
+    table = c.OpenTable("tiny", "slow-house", **{**LIMITS, "min_ante": 1, "deal_source": "table"})
+    process.do(table, c.OpenRound("r1", "tiny", (stake(1, ante=1),)))
+    process.do(c.DealCards("r1", {1: ("Ah", "Kh", "Qs", "Js", "2d")}, None, ("2c",)))
+    process.do(c.Decide("r1", 1, "raise"), c.RevealDealer("r1", dealer))
+    (session,) = rows(process, Sessions, "sessions")
+    assert (session["rounds"], session["rounds_won"]) == (1, won)
