@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import time
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -22,10 +23,15 @@ from domain.money import EXACT
 from domain.postings import legs
 from domain.replay import replay
 from infrastructure import bootstrap
+from infrastructure.checking import full
 from infrastructure.ledger.postgres import PostgresStore
 from infrastructure.ledger.stored_form import decode
 from infrastructure.ledger.submission import Submission, command_id, fingerprint, own_submission
 from infrastructure.ledger.writer import Writer
+from infrastructure.projections.catalogue import PROJECTIONS
+from infrastructure.projections.postgres import PostgresSink
+from infrastructure.projections.runner import Projector
+from infrastructure.projections.tables import read_schema
 from infrastructure.reading import FoundRound, Reading
 from infrastructure.seals import Seals
 from tests.golden import packed
@@ -162,6 +168,40 @@ def balances(golden: Golden) -> Counter[str]:
         pools = int(jackpot.get("overflow", 0)) + int(jackpot.get("diverted", 0))
         sums[jackpot["currency"]] += int(meter) + pools
     return sums
+
+
+def test_projections_are_built_checked_and_rebuilt_to_the_same(golden: Golden) -> None:
+    """Today's projections are built of the old events, are what an independent check says, and rebuild."""
+    project(golden)
+    found = full.check(lambda: psycopg.connect(golden.app, autocommit=True), golden.schema, lambda *_: None)
+    assert found == (golden.about["position"], [], 0)
+    read = read_schema(golden.schema)
+    live = dict(golden.ask(f"SELECT name, build FROM {read}.projections WHERE live"))
+    with psycopg.connect(golden.app, autocommit=True) as connection:
+        sink = PostgresSink(
+            connection,
+            golden.schema,
+            [make() for make in PROJECTIONS],
+            lambda: psycopg.connect(golden.app, autocommit=True),
+        )
+        assert all(sink.request(name) for name in live)
+    project(golden)
+    rebuilt = golden.ask(f"SELECT name, build FROM {read}.projections WHERE live")
+    assert {name for name, build in rebuilt if build > live[name]} == set(live)
+    assert golden.ask(f"SELECT name, detail FROM {read}.alarms") == []
+
+
+def project(golden: Golden) -> None:
+    """Take the projections to the ledger's end, and what is rebuilt to where it is switched."""
+    read = read_schema(golden.schema)
+    pending = f"SELECT 1 FROM {read}.projections, head WHERE NOT live OR projections.position < head.position"
+    deadline = time.monotonic() + 60
+    with Projector(golden.app, golden.schema) as projector:
+        assert projector.try_to_act()
+        while projector.turn() or golden.ask(pending):
+            stopped = f"SELECT name, error FROM {read}.projections WHERE error IS NOT NULL"
+            assert golden.ask(stopped) == []
+            assert time.monotonic() < deadline
 
 
 def test_todays_writer_goes_on(golden: Golden, rounds: dict[str, tuple[FoundRound, list[bytes]]]) -> None:
