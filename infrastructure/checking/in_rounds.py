@@ -34,6 +34,7 @@ def opened(books: Books, round_id: str, data: Data) -> OpenRound:
         None if jackpot is None else jackpot["id"],
         0 if jackpot is None else share(jackpot["contribution"]),
         share(jackpot["diversion"]) if jackpot is not None and "diversion" in jackpot else 0,
+        jackpot["ceiling"] * MINOR if jackpot is not None and "ceiling" in jackpot else None,
         moved_at=books.position,
     )
 
@@ -97,6 +98,9 @@ def _side_bet_placed(books: Books, round_: OpenRound, _: str, data: Data) -> Non
     jackpot = books.jackpot(data["jackpot_id"])
     if jackpot is None:
         return
+    room = contribution if round_.ceiling is None else max(0, round_.ceiling - jackpot.meter)
+    if overflow != contribution - min(contribution, room):
+        books.differs("contribution", f"the meter takes {exact_text(room)}, {exact_text(overflow)} went over")
     jackpot.unsettled += 1
     if seat is not None:
         seat.on_jackpot = True

@@ -65,7 +65,10 @@ class Seat:
 
 @dataclass(slots=True)
 class OpenRound:
-    """A round that is not finished. `share` and `diversion` in ten-thousandths of a side bet."""
+    """A round that is not finished. `share` and `diversion` in ten-thousandths of a side bet.
+
+    `ceiling`: the meter's, in ten-thousandths of a minor unit; None: it has none.
+    """
 
     table: str
     currency: str
@@ -74,6 +77,7 @@ class OpenRound:
     jackpot: str | None
     share: int
     diversion: int
+    ceiling: int | None
     version: int = 1
     seats: dict[int, Seat] = field(default_factory=dict)
     hands: dict[str, int] = field(default_factory=dict)
