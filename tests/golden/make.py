@@ -28,7 +28,7 @@ from infrastructure.ledger.writer import Writer
 from infrastructure.postgres import EmbeddedPostgres
 from infrastructure.reading import Reading
 from infrastructure.seals import KEY_BYTES, Seals
-from tests.golden import packed, scenes
+from tests.golden import packed, players, scenes
 
 SCHEMA = "ledger"
 PASSWORDS = {"app": "golden-app-password-0000", "auditor": "golden-auditor-password-0"}
@@ -56,16 +56,16 @@ def main(stage: str, title: str) -> None:
     (folder / "about.json").write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2) + b"\n")
 
 
-def _play(app: str) -> scenes.Player:
-    with scenes.determined(scenes.SEED) as dice:
-        clock = scenes.Clock()
+def _play(app: str) -> players.Player:
+    with players.determined(scenes.SEED) as dice:
+        clock = players.Clock()
         store = PostgresStore(app, SCHEMA)
         writer = Writer(
             store, Seals(KEY), clock, "stud-ledger/golden", settle_seats_max=scenes.SETTLE_SEATS_MAX
         )
         writer.start()
         try:
-            player = scenes.Player(writer, clock, dice)
+            player = players.Player(writer, clock, dice)
             scenes.play(player)
         finally:
             writer.stop()
@@ -98,13 +98,13 @@ async def _evidence(app: str) -> list[bytes]:
         await reading.close()
 
 
-def _about(connection: psycopg.Connection, title: str, player: scenes.Player) -> dict[str, Any]:
+def _about(connection: psycopg.Connection, title: str, player: players.Player) -> dict[str, Any]:
     stored = connection.execute("SELECT data FROM ledger.events ORDER BY position").fetchall()
     types: Counter[str] = Counter(orjson.loads(data)["type"] for (data,) in stored)
     return {
         "title": title,
         "deck_key": KEY.hex(),
-        "client": scenes.CLIENT,
+        "client": players.CLIENT,
         "now_us": player.clock.now_us,
         "position": len(stored),
         "events_sha256": hashlib.sha256(b"".join(data for (data,) in stored)).hexdigest(),

@@ -1,168 +1,46 @@
 """What is played on a golden ledger: every house, and everything that can become of a round.
 
-The same commands and, with `Determined`, the same seeds, salts and ids each time. Rounds are left open on
-purpose, in every phase that is waited in: the software of a later stage has to go on with them.
+The same commands and, with `players.determined`, the same seeds, salts and ids each time. Rounds and a
+proposal are left open on purpose, in every phase that is waited in: the software of a later stage has to go
+on with them.
 """
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-import os
-import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from random import Random
+from base64 import urlsafe_b64encode
+from collections.abc import Sequence
 from typing import Any
-from unittest import mock
 
-import orjson
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from domain import commands as c
-from domain.cards import DECK
 from infrastructure import bootstrap, ids
-from infrastructure.ledger.submission import ACCEPTED, Submission, command_id, fingerprint
-from infrastructure.ledger.writer import Writer
+from tests.golden.players import (
+    FUNDS,
+    RESET,
+    House,
+    Player,
+    deal_out,
+    furnish,
+    house_of,
+    open_round,
+    usual_rounds,
+)
 
 SEED = 20_261_130
-NOON = 1_796_040_000_000_000
-"""2026-11-30 12:00 UTC, in microseconds."""
-CLIENT = "golden"
-FUNDS = 2_000_000
 ROYALS = (("Ts", "Js", "Qs", "Ks", "As"), ("Th", "Jh", "Qh", "Kh", "Ah"))
 FOUR_NINES = ("9s", "9h", "9d", "9c", "2d")
 SHARED_SEATS = 40
 SETTLE_SEATS_MAX = 16
 """So few that the big shared round settles in several commands."""
-_KIND = "kind"
-
-
-@contextlib.contextmanager
-def determined(seed: int) -> Iterator[Random]:
-    """Let everything that is drawn at random come from one seeded generator; yield it."""
-    dice = Random(seed)
-    with (
-        mock.patch.object(os, "urandom", dice.randbytes),
-        mock.patch.object(secrets, "token_bytes", dice.randbytes),
-        mock.patch.object(secrets, "randbits", dice.getrandbits),
-    ):
-        yield dice
-
-
-@dataclass
-class Clock:
-    """A clock that moves a little each time it is read, so that no two events share a time."""
-
-    now_us: int = NOON
-
-    def __call__(self) -> int:
-        """Return the time, microseconds since the epoch."""
-        self.now_us += 137
-        return self.now_us
-
-    def forward(self, seconds: float) -> None:
-        """Move it, backwards where negative."""
-        self.now_us += int(seconds * 1_000_000)
-
-
-@dataclass
-class Player:
-    """Plays on a writer. `rejected` counts what the ledger refused, by code."""
-
-    writer: Writer
-    clock: Clock
-    dice: Random
-    rejected: dict[str, int] = field(default_factory=dict)
-    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-
-    def ask(self, command: c.Command) -> dict[str, Any]:
-        """Return the answer to a command, which may be a refusal ({code, detail, …})."""
-        key = f"golden-{next(self._numbers)}"
-        asked = fingerprint("GOLDEN", type(command).__name__, key.encode())
-        result = self.writer.call(Submission(command_id(CLIENT, key), asked, command, CLIENT))
-        answer: dict[str, Any] = orjson.loads(result.body)
-        if result.outcome != ACCEPTED:
-            self.rejected[answer["code"]] = self.rejected.get(answer["code"], 0) + 1
-        return answer
-
-    def do(self, command: c.Command) -> dict[str, Any]:
-        """Return the answer to a command that has to be accepted."""
-        answer = self.ask(command)
-        assert "code" not in answer, (command, answer)
-        return answer
-
-    def round_id(self) -> str:
-        """Return a new round's id."""
-        return ids.round_id(self.clock())
-
-    # ── A round ─────────────────────────────────────────────────────────────────────────────────────────────
-    def decide_all(self, answer: dict[str, Any], *, leave: int = 0) -> dict[str, Any]:
-        """Decide for every seat but the last `leave`; sometimes a card is bought first."""
-        while True:
-            undecided = [seat for seat in answer["seats"] if "decision" not in seat]
-            if len(undecided) <= leave or answer["phase"] != "dealt":
-                return answer
-            seat = next(seat for seat in undecided if seat["options"])
-            if "exchange" in seat["options"] and self.dice.random() < 0.5:
-                discard = self.dice.choice(seat["cards"])
-                answer = self.do(c.Decide(answer["round_id"], seat["seat"], "exchange", discard))
-                continue
-            action = self.dice.choice(("raise", "raise", "fold"))
-            answer = self.do(c.Decide(answer["round_id"], seat["seat"], action))
-
-
-@dataclass(frozen=True)
-class House:
-    """One rule set with the golden tables on it: one with the ledger's deck, one with a dealer's."""
-
-    document: Mapping[str, Any]
-    currency: str
-    kinds: tuple[str, ...]
-
-    @property
-    def id(self) -> str:
-        """The rule set's id."""
-        return str(self.document["id"])
-
-    @property
-    def alone(self) -> bool:
-        """Whether one player plays all hands."""
-        return bool(self.document["seating"]["hands_per_player"] > 1)
-
-    @property
-    def shared(self) -> bool:
-        """Whether all seats share five cards."""
-        return bool(self.document["seating"]["shared_player_hand"])
-
-    def side_bets(self, dice: Random) -> dict[str, int]:
-        """Return the side bets of one seat, most of the time."""
-        fixed = {"bonus": 5_000, "five_plus_one": 300}
-        stakes = {
-            bet[_KIND]: fixed.get(bet[_KIND]) or round(float(bet["stake"]) * 100)
-            for bet in self.document.get("side_bets", ())
-        }
-        return {kind: stake for kind, stake in stakes.items() if dice.random() < 0.8}
-
-    def seats(
-        self, dice: Random, count: int, *, seeded: bool = False, first: int = 0
-    ) -> tuple[c.SeatStake, ...]:
-        """Return the stakes of the first seats; their players are those after number `first`."""
-        return tuple(
-            c.SeatStake(
-                seat,
-                f"{self.id}-{first if self.alone else first + seat}",
-                dice.choice((100, 500, 2_500)),
-                self.side_bets(dice),
-                client_seed=f"luck {dice.randrange(1_000)}" if seeded else None,
-            )
-            for seat in range(1, count + 1)
-        )
+NOTE = "ab" * 32
 
 
 def play(player: Player) -> None:
     """Play everything."""
     player.do(c.StartLedger(demo=True))
+    player.do(c.VerifySoftware("stud-ledger/golden", *("0123456789abcdef" * 4,) * 4, occasion="start"))
     houses = [house_of(player, document) for document in bootstrap.shipped_documents()]
     for house in houses:
         furnish(player, house)
@@ -172,58 +50,8 @@ def play(player: Player) -> None:
     _crowd(player, next(house for house in houses if house.shared))
     _new_version(player, next(house for house in houses if house.id == "us-casino"))
     _desk(player, houses[0])
+    _two_people(player, next(house for house in houses if house.id == "us-casino"))
     _leave_open(player, houses)
-
-
-def house_of(player: Player, document: Mapping[str, Any]) -> House:
-    """Publish a rule set; return its house."""
-    player.do(c.PublishRuleset(dict(document)))
-    kinds = tuple(bet[_KIND] for bet in document.get("side_bets", ()))
-    return House(document, document["currencies"][0], kinds)
-
-
-def furnish(player: Player, house: House) -> None:
-    """Open the house's jackpot and tables, and give its players money."""
-    limits: dict[str, Any] = {"currency": house.currency, "min_ante": 100, "max_ante": 10_000}
-    if "jackpot" in house.kinds:
-        player.do(c.OpenJackpot(f"pot-{house.id}", house.currency, 50_000, "0.7075"))
-        limits["jackpot_id"] = f"pot-{house.id}"
-    if "bonus" in house.kinds:
-        limits |= {"bonus_stake": 5_000, "raise_win_cap": 1_000_000}
-    for name, source, seconds in (("deck", "rng", 20), ("dealer", "table", None)):
-        player.do(
-            c.OpenTable(
-                f"{house.id}-{name}",
-                house.id,
-                deal_source=source,
-                decision_seconds=seconds,
-                zone="Europe/Prague",
-                cutoff_hour=6,
-                **limits,
-            )
-        )
-    for number in range(8):
-        player.do(c.OpenPlayer(f"{house.id}-{number}", ids.pseudonym(), house.currency))
-        player.do(c.Deposit(f"{house.id}-{number}", FUNDS, "first", ids.transaction_id()))
-
-
-def open_round(
-    player: Player, house: House, count: int, *, first: int = 0, deal: bool = True
-) -> dict[str, Any]:
-    """Open a round with stakes; return its answer."""
-    seats = house.seats(player.dice, count, first=first)
-    return player.do(c.OpenRound(player.round_id(), f"{house.id}-deck", seats, deal))
-
-
-def usual_rounds(player: Player, house: House) -> None:
-    """Rounds that end as most do: dealt at once, in steps, and with the players' own seeds."""
-    for count in (1, 3, 2):
-        player.clock.forward(40)
-        player.decide_all(open_round(player, house, count))
-    opened = player.do(c.OpenRound(player.round_id(), f"{house.id}-deck"))
-    for stake in house.seats(player.dice, 2, seeded=True):
-        player.do(c.PlaceAntes(opened["round_id"], (stake,)))
-    player.decide_all(player.do(c.DealCards(opened["round_id"])))
 
 
 def _odd_ends(player: Player, house: House) -> None:
@@ -236,58 +64,26 @@ def _odd_ends(player: Player, house: House) -> None:
         player.clock.forward(60)
         answer = player.do(c.TimeOutRound(answer["round_id"]))
     player.ask(c.Decide(answer["round_id"], 1, "raise"))
-    empty = player.do(c.OpenRound(player.round_id(), f"{house.id}-deck"))
+    empty = player.do(c.OpenRound(player.round_id(), f"{house.name}-deck"))
     player.clock.forward(7_200)
     player.do(c.TimeOutRound(empty["round_id"]))
-    player.ask(c.Withdraw(f"{house.id}-1", 10**11, "too much", ids.transaction_id()))
-    player.do(c.Withdraw(f"{house.id}-1", 12_345, "home", ids.transaction_id()))
+    player.ask(c.Withdraw(f"{house.name}-1", 10**11, "too much", ids.transaction_id()))
+    player.do(c.Withdraw(f"{house.name}-1", 12_345, "home", ids.transaction_id()))
 
 
 def _physical_rounds(player: Player, house: House) -> None:
     """Rounds whose cards a dealer names: two royal flushes at once, four of a kind, and a misdeal."""
     hands = ROYALS if not house.shared else ROYALS[:1]
-    _deal_out(player, house, hands)
-    _deal_out(player, house, (FOUR_NINES,))
-    _deal_out(player, house, (), void=True)
-
-
-def _deal_out(player: Player, house: House, named: Sequence[tuple[str, ...]], *, void: bool = False) -> None:
-    table, count = f"{house.id}-dealer", max(len(named), 1)
-    seats = tuple(
-        c.SeatStake(s.seat, s.player_id, s.ante, dict.fromkeys(s.side_bets, 0) | _all_bets(house))
-        for s in house.seats(player.dice, count)
-    )
-    opened = player.do(c.OpenRound(player.round_id(), table, seats))
-    taken = {card for hand in named for card in hand}
-    deck = [card for card in DECK if card not in taken]
-    player.dice.shuffle(deck)
-    hands = {
-        seat: named[seat - 1] if seat <= len(named) else tuple(deck[40:45]) for seat in range(1, count + 1)
-    }
-    five = tuple(deck[:5])
-    up = house.document["deal"]["dealer_up_indices"]
-    shown = tuple(five[place] for place in up)
-    cards = {"shared": hands[1]} if house.shared else {"hands": hands}
-    answer = player.do(c.DealCards(opened["round_id"], dealer_up=shown, **cards))  # type: ignore[arg-type]
-    if void:
-        cause = (*house.document.get("misdeal_causes", ()), "malfunction")[0]
-        player.do(c.VoidRound(answer["round_id"], cause))
-        return
-    for seat in hands:
-        player.do(c.Decide(answer["round_id"], seat, "raise"))
-    hidden = tuple(card for place, card in enumerate(five) if place not in up)
-    player.do(c.RevealDealer(answer["round_id"], hidden))
-
-
-def _all_bets(house: House) -> dict[str, int]:
-    return house.side_bets(Random(1)) if house.kinds else {}
+    deal_out(player, house, hands)
+    deal_out(player, house, (FOUR_NINES,))
+    deal_out(player, house, (), void=True)
 
 
 def _crowd(player: Player, house: House) -> None:
     """A shared round with more seats than one command settles."""
     for number in range(8, SHARED_SEATS + 1):
-        player.do(c.OpenPlayer(f"{house.id}-{number}", ids.pseudonym(), house.currency))
-        player.do(c.Deposit(f"{house.id}-{number}", FUNDS, "first", ids.transaction_id()))
+        player.do(c.OpenPlayer(f"{house.name}-{number}", ids.pseudonym(), house.currency))
+        player.do(c.Deposit(f"{house.name}-{number}", FUNDS, "first", ids.transaction_id()))
     answer = open_round(player, house, SHARED_SEATS)
     for seat in range(1, SHARED_SEATS + 1):
         answer = player.do(c.Decide(answer["round_id"], seat, player.dice.choice(("raise", "fold"))))
@@ -302,27 +98,68 @@ def _new_version(player: Player, house: House) -> None:
     """A second version of a rule set is published and, later, played."""
     player.do(c.PublishRuleset({**house.document, "title": f"{house.document['title']}, again"}))
     player.decide_all(open_round(player, house, 2))
-    player.do(c.ActivateRuleset(f"{house.id}-deck", house.id, 2))
+    player.do(c.ActivateRuleset(f"{house.name}-deck", house.id, 2))
     player.decide_all(open_round(player, house, 2))
 
 
 def _desk(player: Player, house: House) -> None:
     """Comings and goings at a table, and a clock that is set back."""
-    table = f"{house.id}-deck"
-    player.do(c.JoinTable(table, f"{house.id}-2", 2, "evening"))
+    table = f"{house.name}-deck"
+    player.do(c.JoinTable(table, f"{house.name}-2", 2, "evening"))
     player.do(c.CloseTable(table))
     player.ask(c.OpenRound(player.round_id(), table, house.seats(player.dice, 1)))
     player.do(c.ReopenTable(table))
     player.clock.forward(-30)
     player.decide_all(open_round(player, house, 1))
-    player.do(c.LeaveTable(table, f"{house.id}-2"))
+    player.do(c.LeaveTable(table, f"{house.name}-2"))
+
+
+def _two_people(player: Player, house: House) -> None:
+    """A jackpot's life, of what one person proposes and another approves; and who they are."""
+    for name, asked_by in (("anna", None), ("ben", None), ("cleo", "anna")):  # two are enough to ask two
+        public = (
+            Ed25519PrivateKey.from_private_bytes(player.dice.randbytes(32)).public_key().public_bytes_raw()
+        )
+        key = urlsafe_b64encode(public).decode().rstrip("=")
+        player.do(c.RegisterPerson(name, key, ("admin",), f"register-{name}", NOTE), asked_by)
+        if asked_by:
+            player.do(c.Approve(f"register-{name}"), "ben")
+    capped = House(house.document, house.currency, house.kinds, "capped")
+    heir = House(house.document, house.currency, house.kinds, "heir")
+    furnish(player, capped, ceiling=RESET + 100, diversion="0.05")
+    furnish(player, heir)
+    usual_rounds(player, capped)
+    deal_out(player, capped, ROYALS)  # the overflow and the diversion pay for the restart
+    terms = {"contribution": "0.60", "reset": 60_000, "ceiling": 70_000}
+    _decided(player, "terms", "jackpot_parameters", jackpot_id="pot-capped", **terms)
+    usual_rounds(player, capped)
+    deal_out(player, capped, ROYALS)  # and they are in force
+    _decided(player, "amends", "jackpot_adjustment", jackpot_id="pot-capped", amount=-25)
+    _decided(player, "pool", "jackpot_adjustment", jackpot_id="pot-capped", pool="diversion", amount=40)
+    player.do(c.Propose("doubtful", "jackpot_adjustment", {"jackpot_id": "pot-heir", "amount": 9}), "anna")
+    player.ask(c.Approve("doubtful"), "anna")
+    player.do(c.Refuse("doubtful", NOTE), "ben")
+    player.do(c.DisableJackpot("pot-capped", NOTE))
+    player.ask(c.OpenRound(player.round_id(), "capped-deck", capped.seats(player.dice, 3), deal=True))
+    player.do(c.EnableJackpot("pot-capped"))
+    usual_rounds(player, capped)
+    player.do(c.DisableJackpot("pot-capped"))
+    _decided(player, "end", "jackpot_transfer", jackpot_id="pot-capped", to="pot-heir")
+    player.do(c.RevokePerson("cleo", "revoke-cleo"), "anna")
+    player.do(c.Approve("revoke-cleo"), "ben")
+    player.do(c.Propose("waiting", "jackpot_adjustment", {"jackpot_id": "pot-heir", "amount": 5}, NOTE))
+
+
+def _decided(player: Player, name: str, kind: str, **payload: Any) -> None:
+    player.do(c.Propose(name, kind, payload, NOTE), "anna")
+    player.do(c.Approve(name), "ben")
 
 
 def _leave_open(player: Player, houses: Sequence[House]) -> None:
     """Leave rounds as they may stand when a ledger is moved to new software."""
     for house in houses:
-        player.do(c.OpenRound(player.round_id(), f"{house.id}-deck"))
+        player.do(c.OpenRound(player.round_id(), f"{house.name}-deck"))
         open_round(player, house, 2, deal=False)
         player.decide_all(open_round(player, house, 2, first=2), leave=1)
         seats = house.seats(player.dice, 1)
-        player.do(c.OpenRound(player.round_id(), f"{house.id}-dealer", seats))
+        player.do(c.OpenRound(player.round_id(), f"{house.name}-dealer", seats))

@@ -36,7 +36,7 @@ from infrastructure.ledger.submission import Submission, command_id, fingerprint
 from infrastructure.ledger.writer import Writer
 from infrastructure.postgres import EmbeddedPostgres, archive
 from infrastructure.seals import Seals
-from tests.golden import scenes
+from tests.golden import players
 
 ROOT = Path(__file__).parents[2]
 PLAYED_MIN = 25
@@ -63,19 +63,19 @@ class Table:
     def __init__(self, dsn: str, keys: Path) -> None:
         found = Keys.load_or_create(keys, ledger_is_empty=True)
         self.writer = Writer(PostgresStore(dsn, "ledger"), Seals(found.deck), system_clock, "drill")
-        self.player = Remembering(self.writer, scenes.Clock(), Random(3))
+        self.player = Remembering(self.writer, players.Clock(), Random(3))
         documents = {document["id"]: document for document in bootstrap.shipped_documents()}
         self.writer.start()
         self.player.do(c.StartLedger(demo=True))
-        self.house = scenes.house_of(self.player, documents["us-casino"])
-        scenes.furnish(self.player, self.house)
+        self.house = players.house_of(self.player, documents["us-casino"])
+        players.furnish(self.player, self.house)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._play)
         self._thread.start()
 
     def _play(self) -> None:
         while not self._stop.is_set():
-            scenes.usual_rounds(self.player, self.house)
+            players.usual_rounds(self.player, self.house)
 
     def wait(self) -> None:
         """Wait until some rounds more were played."""
@@ -87,12 +87,12 @@ class Table:
         """End between two rounds; one is left open."""
         self._stop.set()
         self._thread.join()
-        scenes.open_round(self.player, self.house, 2)
+        players.open_round(self.player, self.house, 2)
         self.writer.stop()
 
 
 @dataclass
-class Remembering(scenes.Player):
+class Remembering(players.Player):
     """Keeps each answer in the order in which it came."""
 
     answered: list[tuple[int, c.Command, bytes]] = field(default_factory=list)

@@ -32,7 +32,7 @@ from infrastructure.partitions import PartitionsError
 from infrastructure.projections.runner import Projector
 from infrastructure.reading import Reading
 from infrastructure.seals import Seals
-from tests.golden import scenes
+from tests.golden import players
 
 PASSWORDS = {"app": "app-password-of-a-test", "auditor": "auditor-password-of-a-test"}
 SIZE = 10_000_000
@@ -334,12 +334,12 @@ class Played:
 
     ready: AppDsn
     admin: psycopg.Connection
-    player: scenes.Player
-    house: scenes.House
+    player: players.Player
+    house: players.House
 
     def play(self) -> None:
         """Play some rounds more, to their ends."""
-        scenes.usual_rounds(self.player, self.house)
+        players.usual_rounds(self.player, self.house)
 
     def catch_up(self) -> int:
         """Let the projections come to where the ledger is; return how many rows the statements have."""
@@ -384,15 +384,15 @@ class Played:
 def played(ready: AppDsn, admin: psycopg.Connection) -> Iterator[Played]:
     """Yield one with some 300 events in partitions of 50."""
     make_small(admin, ready.schema, 50, 20)
-    clock = scenes.Clock()
+    clock = players.Clock()
     writer = Writer(PostgresStore(ready.app, ready.schema), Seals(b"k" * 32), clock, "test")
     writer.start()
     try:
-        player = scenes.Player(writer, clock, Random(7))
+        player = players.Player(writer, clock, Random(7))
         player.do(c.StartLedger(demo=True))
         documents = {document["id"]: document for document in bootstrap.shipped_documents()}
-        house = scenes.house_of(player, documents["us-casino"])
-        scenes.furnish(player, house)
+        house = players.house_of(player, documents["us-casino"])
+        players.furnish(player, house)
         ledger = Played(ready, admin, player, house)
         for _ in range(5):
             ledger.play()
@@ -489,7 +489,7 @@ def test_what_is_still_needed_is_not_detached(played: Played) -> None:
         partitions.detach_before(admin, schema, 50)
     with pytest.raises(PartitionsError, match=f"has only come to position {head}"):
         partitions.detach_before(admin, schema, 10**9)
-    opened = scenes.open_round(played.player, played.house, 1, first=6)
+    opened = players.open_round(played.player, played.house, 1, first=6)
     for _ in range(2):
         played.play()
     with pytest.raises(PartitionsError, match=f"round {opened['round_id']} began there and is still open"):

