@@ -82,7 +82,7 @@ class Jobs:
         self._hand_over = hand_over
         self._clock = clock
         self._daily = daily
-        self._day = self._today()
+        self._day = ""
         self._unsettled: Mapping[str, int] = {}
         self._acting = False
         self._next_look = 0.0
@@ -129,6 +129,7 @@ class Jobs:
     def _look_daily(self) -> None:
         """When a day begins (UTC), have its first command: the software is looked at (GLI-19 2.3.2)."""
         today = self._today()
+        self._day = self._day or today
         if self._daily is not None and today != self._day:
             (result,) = self._do([self._daily(today)])
             if result.outcome == ACCEPTED:

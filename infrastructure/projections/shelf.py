@@ -58,9 +58,8 @@ class PostgresShelf:
         definition, name = self._tables[table]
         types = {column.name: column.type for column in definition.columns}
         wanted = definition.key[: len(keys[0])]
-        condition = sql.SQL(" AND ").join(
-            [sql.SQL("kept.{0} = wanted.{0}").format(sql.Identifier(column)) for column in wanted]
-            or [sql.SQL("true")]
+        condition = sql.SQL("true") + sql.SQL("").join(
+            sql.SQL(" AND kept.{0} = wanted.{0}").format(sql.Identifier(column)) for column in wanted
         )
         asked = sql.SQL("unnest({}) AS wanted ({})").format(
             sql.SQL(", ").join(sql.SQL(f"%s::{types[column]}[]") for column in wanted), _names(wanted)

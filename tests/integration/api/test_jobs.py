@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
@@ -211,6 +212,7 @@ def test_a_defect_is_logged_without_its_values_and_ends_nothing(
         raise ValueError("As Kd c0ffee")
 
     ours = Jobs(stage.service.settings.dsn, "a_ledger_of_nobody", Taker(Overloaded()), clock)
+    ours._next_look = math.inf  # that ledger has no partitions to look at
     with capture_logs() as logged:
         ours.start()
         eventually(lambda: len(asked) > 2)
