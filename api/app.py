@@ -108,7 +108,13 @@ def create_app(
             await service.stop()
 
     app: FastAPI = FastAPIOffline(
-        title=TITLE, version=VERSION, description=DESCRIPTION, lifespan=lifespan, redirect_slashes=False
+        title=TITLE,
+        version=VERSION,
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        redirect_slashes=False,
+        # Its own would tell paths, which name players: `api.tracing` has ours.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     # The routers' own routes, not copies with another handler, which `include_router` would make.
     app.router.routes[:0] = [route for router in ROUTERS for route in router.routes]

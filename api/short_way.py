@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 from starlette.routing import Match
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.app import create_app
 from api.guard import Guard
+from api.tracing import provider, traced
 from api.writing import WriteRoute
 
 
@@ -42,6 +43,6 @@ class ShortWay:
         await scope["route"].app(scope, receive, send)
 
 
-def create() -> ShortWay:
-    """Return the application, with its settings from the environment."""
-    return ShortWay(create_app())
+def create() -> ASGIApp:
+    """Return the application, with its settings, and where its traces go, from the environment."""
+    return traced(ShortWay(create_app()), provider())

@@ -23,6 +23,7 @@ from api import json_body, problems
 from api.idempotency import key_of
 from api.problems import Problem
 from api.shapes import ID_PATTERN
+from api.tracing import trace_of
 from domain.commands import (
     Approve,
     Command,
@@ -63,7 +64,6 @@ NOT_FOUND: Final = {
 """What a path parameter that can be nobody's id answers."""
 
 _ID: Final = re.compile(ID_PATTERN)
-_TRACE_PARENT: Final = re.compile(rb"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
 Header = tuple[bytes, bytes]
 
@@ -157,7 +157,7 @@ class _Write:
             command = replace(command.command, note_sha256=note.sha256)
         asked = fingerprint(scope["method"], scope["path"], json_body.canonical(value))
         submission = Submission(
-            id_, asked, command, token.actor, _trace(trace_parent), token.person, token.scopes
+            id_, asked, command, token.actor, trace_of(trace_parent), token.person, token.scopes
         )
         result = await submit(service, submission)
         if note is not None and result.outcome == ACCEPTED:
@@ -197,11 +197,3 @@ def _known_id(name: str, value: str) -> str:
     if not _ID.fullmatch(value):
         raise Problem(NOT_FOUND[name], "The path names nothing that can exist.")
     return value
-
-
-def _trace(trace_parent: bytes | None) -> str | None:
-    """The trace id of a W3C traceparent header, if there is one."""
-    if trace_parent is None:
-        return None
-    match = _TRACE_PARENT.fullmatch(trace_parent)
-    return match.group(1).decode() if match else None
