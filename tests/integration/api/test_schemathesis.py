@@ -15,6 +15,7 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 
 from api.app import create_app
+from api.jackpots import reads as jackpots
 from api.settings import ServiceSettings
 from infrastructure import reading
 
@@ -49,8 +50,12 @@ schema = _whole_document()
 
 @pytest.fixture(scope="module", autouse=True)
 def _impatient() -> Iterator[None]:
-    """Positions that no answer has named are asked for all the time: let nobody wait for them."""
-    with mock.patch.object(reading, "POSITION_WAIT_SECONDS_MAX", 0.02):
+    """Let nobody wait long for positions that no answer has named, and let no stream of a meter go on."""
+    with (
+        mock.patch.object(reading, "POSITION_WAIT_SECONDS_MAX", 0.02),
+        mock.patch.object(jackpots, "STREAM_SECONDS_MAX", 0.01),
+        mock.patch.object(jackpots, "LOOK_SECONDS", 0.01),
+    ):
         yield
 
 
