@@ -8,7 +8,17 @@ import pytest
 
 from domain import commands as c
 from domain import events as ev
-from domain.jackpots import Payment, parameters_document, parameters_sha256, pay, reverse, share_out
+from domain.jackpots import (
+    METER_MAX,
+    Payment,
+    ceiling_exact,
+    parameters_document,
+    parameters_sha256,
+    pay,
+    reverse,
+    room,
+    share_out,
+)
 from domain.rules import CompiledAward
 from tests.unit.domain.playing import FUNDS, Box, Ledger, jackpot_bet, plain_house
 
@@ -324,12 +334,44 @@ def test_a_jackpot_opens_at_its_reset() -> None:
         (c.OpenJackpot("new", "USD", 1, "0"), "validation_failed"),
         (c.OpenJackpot("new", "USD", 1, "1.1"), "validation_failed"),
         (c.OpenJackpot("new", "USD", 1, "0.12345"), "validation_failed"),
+        (c.OpenJackpot("new", "USD", 1, "1", diversion="0.0001"), "validation_failed"),
+        (c.OpenJackpot("new", "USD", 1, "0.5", diversion="0.00001"), "validation_failed"),
+        (c.OpenJackpot("new", "USD", 9, "1", ceiling=9), "amount_out_of_range"),
+        (c.OpenJackpot("new", "USD", 9, "1", ceiling=9 * 10**15 + 1), "amount_out_of_range"),
     ],
 )
 def test_a_jackpot_that_cannot_be(command: c.OpenJackpot, code: str) -> None:
-    """A taken id, an unknown currency, a reset out of range, and a share that is none are refused."""
+    """A taken id, an unknown currency, an amount out of range, and shares that are none are refused."""
     ledger = ledger_at(1_000)
     ledger.refused(command, code)
+
+
+def test_a_jackpot_opens_with_a_ceiling_and_a_diversion() -> None:
+    """Both are in the event, in the hash, in what a round pins, and in the answer."""
+    ledger = Ledger()
+    answer = ledger.ask(c.OpenJackpot("pot", "USD", 5, "0.70", ceiling=6, diversion="0.30"))
+    document = (
+        '{"ceiling":6,"contribution":"0.70","currency":"USD","diversion":"0.30","jackpot_id":"pot",'
+        '"reset":5,"version":1}'
+    )
+    sha256 = hashlib.sha256(document.encode()).hexdigest()
+    opened = ev.JackpotOpened("pot", "USD", "real", "0.70", 5, 1, sha256, 6, "0.30")
+    assert ledger.last[0].event == opened
+    assert (answer["ceiling"], answer["diversion"]) == (6, "0.30")
+    ledger.table(house())
+    round_id = ledger.open(ledger.stake(1))
+    pinned = ledger.work.rounds[round_id].opened.jackpot
+    assert pinned == ev.JackpotRef("pot", 1, sha256, "0.70", 5, 6, "0.30")
+
+
+def test_a_diversion_of_nothing_is_none() -> None:
+    """Parameters say nothing of what there is not: their hash is that of parameters without it."""
+    ledger = Ledger()
+    for name, diversion in (("one", "0"), ("two", "0.00"), ("three", None)):
+        answer = ledger.ask(c.OpenJackpot(name, "USD", 5, "0.70", diversion=diversion))
+        assert "diversion" not in answer
+        sha256 = parameters_sha256(parameters_document(name, "USD", "0.70", 5, 1))
+        assert ledger.work.jackpots[name].sha256 == sha256
 
 
 @pytest.mark.parametrize("reset", [0, 10**12])
@@ -370,3 +412,32 @@ def test_share_out() -> None:
 def test_reverse() -> None:
     """A pool gives what went into it, and never more than it holds."""
     assert [reverse(pool, 400) for pool in (1_000, 400, 399, 0)] == [400, 400, 399, 0]
+
+
+@pytest.mark.parametrize(
+    ("overflow", "diverted", "most", "last"),
+    [
+        (0, 0, 10_000_000, Payment(50, 500_000, 0, 70_000, 7)),
+        (25_000, 0, 10_000_000, Payment(50, 500_000, 0, 95_000, 7, 0, 25_000)),
+        (25_000, 0, 80_000, Payment(50, 500_000, 0, 80_000, 7, 0, 10_000)),
+        (25_000, 0, 70_000, Payment(50, 500_000, 0, 70_000, 7)),
+        (25_000, 0, 60_000, Payment(50, 500_000, 0, 70_000, 7)),
+        (0, 65_000, 10_000_000, Payment(50, 500_000, 0, 70_000, 7, 65_000)),
+        (0, 75_000, 10_000_000, Payment(50, 500_000, 0, 70_000, 7, 70_000)),
+    ],
+)
+def test_what_the_other_pools_give_to_a_restart(
+    overflow: int, diverted: int, most: int, last: Payment
+) -> None:
+    """The overflow fills it up to what it may, the diversion pays for the reset and no more."""
+    first, second = share_out(1_000_000, 2, 7, overflow=overflow, diverted=diverted, most=most)
+    assert first == Payment(50, 500_000, 0, 500_000)
+    assert second == last
+
+
+def test_room() -> None:
+    """Up to the ceiling where there is one, else up to what can be counted; above it nothing."""
+    assert room(5, 12) == 7
+    assert room(12, 12) == room(13, 12) == 0
+    assert room(5, None) == METER_MAX - 5
+    assert (ceiling_exact(None), ceiling_exact(3)) == (None, 30_000)
