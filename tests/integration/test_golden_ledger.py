@@ -11,6 +11,7 @@ import hashlib
 import time
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -34,7 +35,7 @@ from infrastructure.projections.runner import Projector
 from infrastructure.projections.tables import read_schema
 from infrastructure.reading import FoundRound, Reading
 from infrastructure.seals import Seals
-from tests.golden import packed
+from tests.golden import make, packed
 from tests.integration.api.physical_table import verify
 
 PASSWORDS = {"app": "app-password-of-a-test", "auditor": "auditor-password-of-a-test"}
@@ -202,6 +203,18 @@ def project(golden: Golden) -> None:
             stopped = f"SELECT name, error FROM {read}.projections WHERE error IS NOT NULL"
             assert golden.ask(stopped) == []
             assert time.monotonic() < deadline
+
+
+def test_the_next_golden_ledger_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The recipe for the next stage's ledger works with today's software, and makes what it says."""
+    monkeypatch.setattr(packed, "GOLDEN", tmp_path)
+    make.main("stage-next", "the next stage")
+    told = packed.about("stage-next")
+    assert told["position"] == sum(told["events"].values()) > 1_700
+    assert {m.name for m in packed.migrations_of("stage-next")} == {m.name for m in bootstrap._migrations()}
+    files = packed.evidence("stage-next")
+    assert len(files) >= 18
+    assert {verify.examine(file).verdict() for file in files} == {"verified"}
 
 
 def test_todays_writer_goes_on(golden: Golden, rounds: dict[str, tuple[FoundRound, list[bytes]]]) -> None:
