@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict
-from typing import Any, Final
+from typing import Any
 
 from domain import events as ev
 from domain.commands import OpenJackpot, PublishRuleset
-from domain.jackpots import Jackpot, Scheduled, parameters_document, parameters_sha256
-from domain.money import AMOUNT_MAX, BALANCE_MAX, EXACT, exact_text, floor_minor, parse_share
+from domain.jackpot_parameters import checked_parameters, parameters_answer
+from domain.jackpots import Jackpot
+from domain.money import exact_text, floor_minor, parse_share
 from domain.rejections import Rejection
 from domain.rulesets.schema import RuleSet, RulesetError, ruleset_sha256
 from domain.wallets import require_currency
 from domain.work import PublishedRuleset, Work
-
-NO_SHARE: Final = re.compile(r"0(\.0{1,4})?")
-"""A diversion of nothing: the parameters have none."""
 
 
 def publish_ruleset(command: PublishRuleset, work: Work) -> dict[str, Any]:
@@ -89,37 +85,6 @@ def open_jackpot(command: OpenJackpot, work: Work) -> dict[str, Any]:
     return jackpot_answer(jackpot)
 
 
-def checked_parameters(
-    jackpot_id: str,
-    currency: str,
-    version: int,
-    contribution: str,
-    reset: int,
-    ceiling: int | None,
-    diversion: str | None,
-) -> Scheduled:
-    """A jackpot's parameters, with their hash, if they can be.
-
-    Both shares are of the same side bet and together at most all of it; a ceiling is above the reset, which
-    is what the meter starts at. Rejects with validation_failed, amount_out_of_range.
-    """
-    if not 0 <= reset <= AMOUNT_MAX:
-        raise Rejection("amount_out_of_range", f"A reset is 0 to {AMOUNT_MAX} minor units.")
-    if ceiling is not None and not reset < ceiling <= BALANCE_MAX:
-        raise Rejection(
-            "amount_out_of_range", f"A ceiling is above the reset and at most {BALANCE_MAX} minor units."
-        )
-    diverted = None if diversion is None or NO_SHARE.fullmatch(diversion) else diversion
-    try:
-        shares = parse_share(contribution) + (0 if diverted is None else parse_share(diverted))
-    except ValueError as error:
-        raise Rejection("validation_failed", f"The contribution is refused: {error}.") from None
-    if shares > EXACT:
-        raise Rejection("validation_failed", "Contribution and diversion are more than the whole side bet.")
-    document = parameters_document(jackpot_id, currency, contribution, reset, version, ceiling, diverted)
-    return Scheduled(version, parameters_sha256(document), contribution, reset, ceiling, diverted)
-
-
 def jackpot_answer(jackpot: Jackpot) -> dict[str, Any]:
     """A jackpot as the HTTP contract shows it: the meter floored and exact, in minor units."""
     answer: dict[str, Any] = {
@@ -143,8 +108,3 @@ def jackpot_answer(jackpot: Jackpot) -> dict[str, Any]:
     if jackpot.scheduled is not None:
         answer["scheduled"] = parameters_answer(jackpot.scheduled)
     return answer
-
-
-def parameters_answer(parameters: Scheduled) -> dict[str, Any]:
-    """A jackpot's parameters as the HTTP contract shows them."""
-    return {name: value for name, value in asdict(parameters).items() if value is not None}

@@ -11,7 +11,7 @@ from domain import events as ev
 from domain.commands import ContinueRound, RevealDealer
 from domain.dealing import HAND, dealer_from_deck, scan_new
 from domain.hands import best_of_six, qualifies, rank_five
-from domain.jackpot_life import activate_scheduled, filled_up_to
+from domain.jackpot_parameters import activate_scheduled, filled_up_to
 from domain.jackpots import WHOLE_METER, Jackpot, Payment, pay, share_out
 from domain.money import exact_text
 from domain.rejections import Rejection

@@ -14,7 +14,8 @@ from api.jackpots.bodies import AdjustmentBody, ParametersBody, TransferBody
 from api.shapes import JackpotPath
 from api.writing import WithNote, WriteRoute
 from domain import commands as c
-from domain.jackpot_life import ADJUSTMENT, PARAMETERS, TRANSFER
+from domain.jackpot_life import ADJUSTMENT, TRANSFER
+from domain.jackpot_parameters import PARAMETERS
 
 router = APIRouter(route_class=WriteRoute, tags=["jackpots"])
 

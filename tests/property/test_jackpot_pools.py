@@ -10,7 +10,8 @@ import hypothesis.strategies as st
 from hypothesis import given, settings
 
 from domain import commands as c
-from domain.jackpot_life import ADJUSTMENT, PARAMETERS, TRANSFER
+from domain.jackpot_life import ADJUSTMENT, TRANSFER
+from domain.jackpot_parameters import PARAMETERS
 from domain.rejections import Rejection
 from domain.replay import replay
 from tests.property.pools import PoolsBook

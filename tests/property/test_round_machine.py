@@ -18,7 +18,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from domain import commands as c
 from domain.cards import DECK
-from domain.jackpot_life import ADJUSTMENT, PARAMETERS, TRANSFER
+from domain.jackpot_life import ADJUSTMENT, TRANSFER
+from domain.jackpot_parameters import PARAMETERS
 from domain.jackpots import parameters_document
 from domain.rejections import Rejection
 from domain.replay import replay

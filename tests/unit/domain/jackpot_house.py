@@ -90,6 +90,12 @@ def change(ledger: Ledger, kind: str, **payload: Any) -> dict[str, Any]:
     return approve(ledger, propose(ledger, kind, **payload))
 
 
+def proposals_refused(ledger: Ledger, kind: str, code: str, **payload: Any) -> None:
+    """Check that a change cannot even be proposed."""
+    with ledger.acting("anna", "admin"):
+        ledger.refused(c.Propose("no", kind, {"jackpot_id": "pot", **payload}), code)
+
+
 def pools(ledger: Ledger, jackpot_id: str = "pot") -> tuple[int, int, int]:
     """Return meter, overflow and diversion in minor units; none may hold a fraction."""
     jackpot = ledger.work.jackpots[jackpot_id]

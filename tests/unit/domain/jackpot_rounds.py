@@ -8,7 +8,8 @@ from typing import Any, Final
 import orjson
 
 from domain import commands as c
-from domain.jackpot_life import ADJUSTMENT, PARAMETERS
+from domain.jackpot_life import ADJUSTMENT
+from domain.jackpot_parameters import PARAMETERS
 from domain.jackpots import parameters_document
 from infrastructure.ledger.stored_form import encode
 from tests.unit.domain.jackpot_house import (

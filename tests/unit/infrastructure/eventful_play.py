@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from domain import commands as c
-from domain.jackpot_life import ADJUSTMENT, PARAMETERS, TRANSFER
+from domain.jackpot_life import ADJUSTMENT, TRANSFER
+from domain.jackpot_parameters import PARAMETERS
 from infrastructure.ledger.memory import MemoryLedger
 from infrastructure.ledger.submission import Submission
 from tests.unit.domain.playing import NOON, plain_house
