@@ -31,6 +31,7 @@ from infrastructure.postgres import EmbeddedPostgres
 ROOT = Path(__file__).parents[2]
 READY = re.compile(r"ready at (http://127\.0\.0\.1:(\d+))")
 READY_SECONDS_MAX = 60
+COMMAND_SECONDS_MAX = 180
 GAME_SERVER = "play cashier admin"
 CLIENTS = 64
 
@@ -48,12 +49,13 @@ class Service:
     keys: Path
     log: Path
     tokens: dict[str, str] = field(default_factory=dict)
+    elsewhere: str | None = None
     http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=60, trust_env=False))
 
     @property
     def admin_dsn(self) -> str:
-        """The superuser's connection string of its embedded server."""
-        return EmbeddedPostgres(self.data / "postgres").dsn
+        """The superuser's connection string of its embedded server, or of the one that is `elsewhere`."""
+        return self.elsewhere or EmbeddedPostgres(self.data / "postgres").dsn
 
     def token(self, scope: str = GAME_SERVER) -> str:
         """Return a token for a scope."""
@@ -150,6 +152,19 @@ def start(data: Path, *arguments: str, keys: Path | None = None, **environment: 
         assert process.poll() is None, said
         assert time.monotonic() < deadline, said
         time.sleep(0.02)
+
+
+def run(module: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run another command of the project and wait for its end."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "DATABASE"))}
+    return subprocess.run(
+        [sys.executable, "-P", "-m", module, *arguments],
+        check=False,
+        env=inherited | {"PYTHONPATH": str(ROOT)} | environment,
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_SECONDS_MAX,
+    )
 
 
 def quiet_port() -> int:
