@@ -42,3 +42,5 @@ async def look_at_software(service: Service) -> None:
     found = orjson.loads(result.body)
     if found["halted"]:
         log.error("software_mismatch", build=found["build"], changed=found["changed"])
+    if not service.settings.demo:  # a demonstration runs at somebody's terminal, who is welcomed there
+        log.info("service_started", build=found["build"], position=result.position)

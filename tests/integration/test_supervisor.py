@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -16,6 +17,7 @@ import pytest
 
 from api.cli import supervisor
 from api.cli.supervisor import ServiceError, Workers, listen
+from infrastructure import metrics_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,6 +47,11 @@ STUBBORN = (
     sys.executable,
     "-c",
     ANSWERING + "signal.signal(signal.SIGTERM, signal.SIG_IGN); server.serve_forever()",
+)
+ALARMED = (
+    sys.executable,
+    "-c",
+    ANSWERING.replace("send_response(200)", "send_response(503)") + "server.serve_forever()",
 )
 FAILING = (sys.executable, "-c", "raise SystemExit(7)")
 TOLD = {"TOLD": "so"}
@@ -215,3 +222,31 @@ def test_the_one_beside_is_started_again_for_ever_and_ends_nothing(
     assert len(children() - before) == 2
     workers.stop()
     assert children() == before
+
+
+def test_a_service_that_tells_an_alarm_has_started(listener: socket.socket) -> None:
+    """Something wrong with the ledger is no reason to keep those out who look after it."""
+    workers = Workers(listener, {"TOLD": '"code":"ledger_alarm"'}, ALARMED)
+    try:
+        workers.start(1)
+        assert "ledger_alarm" in ask(listener)[1]
+    finally:
+        workers.stop()
+
+
+def test_what_a_worker_counted_of_itself_goes_with_it(listener: socket.socket, tmp_path: Path) -> None:
+    """A worker that ended is no longer among those that live; what it counted for good stays."""
+    workers = Workers(listener, {**TOLD, metrics_folder.VARIABLE: str(tmp_path)}, SERVING)
+    workers.start(1)
+    try:
+        pid, _ = ask(listener)
+        for name in (f"gauge_livesum_{pid}.db", f"counter_{pid}.db", "gauge_livesum_1.db"):
+            (tmp_path / name).touch()
+        os.kill(pid, signal.SIGKILL)
+        deadline = time.monotonic() + 20
+        while not workers.look_after():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert {path.name for path in tmp_path.iterdir()} == {f"counter_{pid}.db", "gauge_livesum_1.db"}
+    finally:
+        workers.stop()
