@@ -108,8 +108,14 @@ def validate(model: type[Model], value: Any) -> Model:
 
 
 def canonical(value: Any) -> bytes:
-    """The one spelling of a JSON value, for the fingerprint of what was asked."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    """The one spelling of a JSON value, for the fingerprint of what was asked.
+
+    Raises Problem validation_failed for an integer that is longer than any number here can be.
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # orjson writes 64 bits, and what JSON holds beside integers it writes all
+        raise validation_failed([{"pointer": "", "detail": "An integer has at most 64 bits"}]) from None
 
 
 def shape_problem(errors: Iterable[Mapping[str, Any]]) -> Problem:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from api.json_body import parse, shape_problem, validate
+from api.json_body import canonical, parse, shape_problem, validate
 from api.problems import Problem
 from api.shapes import Body
 
@@ -60,3 +60,11 @@ def test_where_the_text_stops_being_json() -> None:
     with pytest.raises(Problem) as caught:
         parse(b'"a\x00b"')
     assert caught.value.detail == "The body is not JSON: Invalid control character at character 2."
+
+
+@pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 10**400])
+def test_an_integer_that_no_field_bounds_is_refused_all_the_same(number: int) -> None:
+    """What was asked has one spelling, and a number longer than that has none."""
+    with pytest.raises(Problem) as caught:
+        canonical({"amount": [number]})
+    assert caught.value.code == "validation_failed"
