@@ -119,6 +119,19 @@ class JackpotAnswer(Answer):
     scheduled: ParametersAnswer | None = None
 
 
+class JackpotThenAnswer(Answer):
+    """What a jackpot's pools held as of a position, minor units."""
+
+    jackpot_id: str
+    currency: str
+    account_class: AccountClass
+    position: int
+    meter: int
+    meter_exact: str
+    overflow_exact: str
+    diversion_exact: str
+
+
 JACKPOT: Final[dict[str, Any]] = {
     "jackpot_id": "jackpot-1",
     "currency": "USD",

@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from api import openapi
 from api.auth import SEE_TABLES, reader, scopes
 from api.composition import Service
-from api.jackpots.bodies import JACKPOT, JackpotAnswer
+from api.jackpots.bodies import JACKPOT, JackpotAnswer, JackpotThenAnswer
 from api.paging import Fresh, answer
 from api.problems import Problem, overloaded
 from api.shapes import JackpotPath
@@ -42,7 +42,7 @@ _Caller = Annotated[Token, Depends(reader(SEE_TABLES))]
 @router.get(
     "/v1/jackpots/{jackpot_id}",
     summary="A jackpot",
-    response_model=JackpotAnswer,
+    response_model=JackpotAnswer | JackpotThenAnswer,
     dependencies=[scopes(SEE_TABLES)],
     responses=openapi.problems("jackpot_not_found", "validation_failed"),
     openapi_extra=openapi.read(JACKPOT),

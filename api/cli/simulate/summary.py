@@ -110,5 +110,6 @@ def trial_balance(dsn: str, schema: str) -> list[Trial]:
             add(currency, account_class, **{name: int(balance)})
         for data, meter in connection.execute("SELECT state, meter FROM jackpots"):
             state = orjson.loads(data)
-            add(state["currency"], state["account_class"], jackpots=int(meter))
+            pools = int(meter) + int(state.get("overflow", 0)) + int(state.get("diverted", 0))
+            add(state["currency"], state["account_class"], jackpots=pools)
     return [Trial(*whose, *(amounts[name] for name in _ACCOUNTS)) for whose, amounts in sorted(sums.items())]
