@@ -50,15 +50,20 @@ def ruleset(house: str) -> RuleSet:
     return load((FOLDER / f"{house}.toml").read_text())
 
 
-def opened(document: dict[str, Any], currency: str, meter: int, **options: Any) -> Work:
-    """Return a ledger with one player, and one physical table that plays by a rule set."""
+def opened(
+    document: dict[str, Any], currency: str, meter: int, pot: dict[str, Any] | None = None, **options: Any
+) -> Work:
+    """Return a ledger with one player, and one physical table that plays by a rule set.
+
+    `pot` is what its jackpot has beside a contribution of 0.70.
+    """
     work = Work(entropy=lambda _: b"", build="test", now_us=1)
     house = document["id"]
     kinds = [bet["kind"] for bet in document["side_bets"]]
     run(work, c.PublishRuleset(document), c.OpenPlayer("demo", "p1", currency))
     run(work, c.Deposit("demo", 10_000_000, "r", "t"))
     if "jackpot" in kinds:
-        run(work, c.OpenJackpot("j", currency, meter, "0.70"))
+        run(work, c.OpenJackpot("j", currency, meter, "0.70", **(pot or {})))
         options["jackpot_id"] = "j"
     if "bonus" in kinds:
         options = {"bonus_stake": 1_000, "raise_win_cap": 1_000_000, **options}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from api.page.model import _contributed
 from tests.unit.api.page_rounds import (
     ACES,
     FIVES,
@@ -34,6 +35,32 @@ def test_a_jackpot_bet_that_wins_nothing_says_from_where_it_pays(hand: str, deal
     assert said.bets["jackpot"].sentence.endswith("; the jackpot pays from a flush up.")
     assert said.bets["jackpot"].won == 0
     assert said.play.meter_news == ("$0.70 of the side bet went into the meter.",)
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "diversion", "into", "above", "aside"),
+    [
+        (1_000_070, None, "$0.70", "", ""),
+        (1_000_030, None, "$0.30", "$0.40", ""),
+        (1_000_001, "0.055", "$0.01", "$0.69", "$0.055"),
+        (None, "0.30", "$0.70", "", "$0.30"),
+    ],
+)
+def test_a_jackpot_bet_says_where_its_shares_went(
+    ceiling: int | None, diversion: str | None, into: str, above: str, aside: str
+) -> None:
+    """Into the meter, above its ceiling, aside for the next one: each as far as there is such a thing."""
+    said = f"{into} of the side bet went into the meter."
+    said += f" The meter is full: {above} of it waits to be in the next one." if above else ""
+    said += f" {aside} of it pays for the next meter's start." if aside else ""
+    pot = {"ceiling": ceiling, "diversion": diversion}
+    assert told("us-casino", PAIR, FIVES, side_bets=JACKPOT, pot=pot).play.meter_news == (said,)
+
+
+def test_a_full_meter_takes_nothing() -> None:
+    """All of the contribution waits; nothing is said to have gone in."""
+    said = _contributed({"contribution": "70", "overflow": "70"}, "USD")
+    assert said == "The meter is full: $0.70 of it waits to be in the next one."
 
 
 @pytest.mark.parametrize(
