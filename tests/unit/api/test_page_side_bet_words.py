@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from api.page.model import _contributed
+from api.page.screen import _jackpot_words
+from domain.jackpots import Jackpot
 from tests.unit.api.page_rounds import (
     ACES,
     FIVES,
@@ -191,3 +193,17 @@ def test_a_bought_card_takes_the_special_bonus_with_it() -> None:
     assert said.play.hands[0].news == (
         "You gave up the two of clubs and drew the two of hearts, for CZK\xa05.00."
     )
+
+
+def test_the_page_says_what_is_particular_to_a_jackpot() -> None:
+    """That it takes no bets, for now or for ever, and that it has a ceiling; else nothing."""
+    pot = Jackpot("j", "USD", "real", "0.70", 7_000, 1_000, 1, "00", 0)
+    assert _jackpot_words(None, "USD") == _jackpot_words(pot, "USD") == ""
+    pot.ceiling = 2_000
+    grows = _jackpot_words(pot, "USD")
+    assert grows.startswith("The jackpot grows up to $20.00. What goes beyond that is not lost")
+    pot.enabled = False
+    assert _jackpot_words(pot, "USD").startswith("The jackpot takes no bets for now.")
+    assert _jackpot_words(pot, "USD").endswith(grows)
+    pot.retired = True
+    assert _jackpot_words(pot, "USD").startswith("The jackpot of this table has been retired")
