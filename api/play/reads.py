@@ -79,13 +79,18 @@ async def found_round(reading: Reading, round_id: str) -> FoundRound:
     """The round. Raises Problem round_not_found, or round_archived where it may have been there once."""
     found = await reading.round(round_id)
     if found is None:
-        horizon = await reading.horizon()
-        if horizon.may_hide(round_id):
-            raise Problem(
-                "round_archived",
-                f"Events up to position {horizon.position} are archived: if there was a round {round_id}, "
-                "it is among them.",
-                position=horizon.position,
-            )
-        raise Problem("round_not_found", f"There is no round {round_id}.")
+        raise await no_round(reading, round_id)
     return found
+
+
+async def no_round(reading: Reading, round_id: str) -> Problem:
+    """Why a round cannot be read whose first event is not there: round_not_found or round_archived."""
+    horizon = await reading.horizon()
+    if not horizon.may_hide(round_id):
+        return Problem("round_not_found", f"There is no round {round_id}.")
+    return Problem(
+        "round_archived",
+        f"Events up to position {horizon.position} are archived: if there was a round {round_id}, "
+        "it is among them.",
+        position=horizon.position,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Annotated, Any, Final, Literal
 
@@ -13,14 +14,14 @@ from api import openapi
 from api.auth import reader, scopes
 from api.paging import PAGE_MAX, Cursor, Fresh, number_of, page
 from api.play.answers import ROUND_ID
-from api.problems import Problem
+from api.play.reads import no_round
 from api.reports.shapes import exact
 from api.shapes import Answer, RoundPath
 from api.times import told
 from api.tokens import Token
 from infrastructure.projections.happened import happened
 from infrastructure.projections.round_facts import RoundFacts
-from infrastructure.projections.round_records import round_record
+from infrastructure.projections.round_records import round_record, status
 from infrastructure.reading import Reading
 
 router = APIRouter(tags=["rounds"])
@@ -81,7 +82,7 @@ _MEMBERS_OF_BET: Final = ("bet", "stake", "returned", "won", "odds")
     summary="The record of a round's hands",
     response_model=RecordAnswer,
     dependencies=[scopes(SEE_RECORDS)],
-    responses=openapi.problems("round_not_found", "validation_failed"),
+    responses=openapi.problems("round_not_found", "round_archived", "validation_failed"),
     openapi_extra=openapi.read(_RECORD),
 )
 async def read_record(
@@ -95,26 +96,35 @@ async def read_record(
     """
     after = number_of(cursor)
     rows = await reading.models.records(round_id, min(after, _SEAT_MAX), PAGE_MAX + 1)
-    if not rows:
-        rows = await _open_records(reading, round_id, after)
+    state = rows[0]["status"] if rows else None
+    if state is None:
+        state, rows = await _from_events(reading, round_id, after)
     shown = rows[:PAGE_MAX]
     names = await reading.names(sorted({row["player"] for row in shown}))
     items = [_item(row, names[row["player"]]) for row in shown]
-    value = {"round_id": round_id, "status": shown[0]["status"] if shown else "in_progress", "items": items}
+    value = {"round_id": round_id, "status": state, "items": items}
     return page(request, value, shown[-1]["seat"] if len(rows) > PAGE_MAX else None)
 
 
-async def _open_records(reading: Reading, round_id: str, after: int) -> list[dict[str, Any]]:
-    """The records as the events have them now: of a round that is open, or has just ended."""
+async def _from_events(reading: Reading, round_id: str, after: int) -> tuple[str, list[dict[str, Any]]]:
+    """Status and records as the events have them now: of a round that is open, or has just ended.
+
+    So is one that ended without a seat, which has no rows, and a page beyond the last seat.
+    """
     stored = await reading.events(round_id)
-    if not stored:
-        raise Problem("round_not_found", f"There is no round {round_id}.")
+    if not stored or happened(stored[0]).version != 1:
+        raise await no_round(reading, round_id)
+    # In a thread: a round of thousands of seats takes a while, in which others are answered.
+    return await asyncio.to_thread(_folded, stored, after)
+
+
+def _folded(stored: list[bytes], after: int) -> tuple[str, list[dict[str, Any]]]:
     facts = RoundFacts()
     for each in stored:
         facts.fold(happened(each))
     now_us = time.time_ns() // 1_000
     seats = sorted(seat for seat in facts.seats if seat > after)[: PAGE_MAX + 1]
-    return [round_record(facts, seat, now_us) for seat in seats]
+    return status(facts, now_us), [round_record(facts, seat, now_us) for seat in seats]
 
 
 def _item(row: dict[str, Any], player_id: str | None) -> dict[str, Any]:

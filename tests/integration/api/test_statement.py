@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from api.paging import cursor_after
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -194,6 +196,21 @@ def test_a_record_tells_the_hand_and_keeps_its_cards_until_the_end(stage: Api) -
     assert hand["returned"] + hand["game_win"] + hand["jackpot_win"] == after["seats"][0]["total_returned"]
     stage.refused("round_not_found", 404, stage.get("/v1/rounds/nobody/record"))
     stage.refused("scope_missing", 403, stage.get(path, scope="play"))
+
+
+def test_a_round_without_hands_has_a_status_of_its_own(stage: Api) -> None:
+    """Where there is no seat to show, the status told is the round's own, not always "in progress"."""
+    empty = stage.open("t")["round_id"]
+    path = f"/v1/rounds/{empty}/record"
+    assert stage.done(stage.get(path)) == {"round_id": empty, "status": "in_progress", "items": []}
+    body = {"cause": "malfunction", "note": "Nobody came."}
+    stage.done(stage.post(f"/v1/rounds/{empty}/void", body))
+    assert stage.done(stage.get(path)) == {"round_id": empty, "status": "cancelled", "items": []}
+    stage.player("una", 100_000)
+    complete = played(stage, "una")
+    beyond = {"cursor": cursor_after(500), "min_position": position(stage)}
+    last = stage.done(stage.get(f"/v1/rounds/{complete}/record", params=beyond))
+    assert last == {"round_id": complete, "status": "complete", "items": []}
 
 
 def test_a_session_runs_from_joining_to_leaving(stage: Api) -> None:
