@@ -15,12 +15,15 @@ from pydantic import AwareDatetime, BeforeValidator
 
 from api.paging import POSITION_MAX
 from api.problems import overloaded, validation_failed
-from infrastructure.point_in_time import BeyondTheLedgerError, NotThereYetError
+from infrastructure.point_in_time import ArchivedThenError, BeyondTheLedgerError, NotThereYetError
+from infrastructure.read_models import Period
 from infrastructure.reading import Reading, ReadingUnavailable
 
 DAYS_MAX: Final = 3_700
 """Ten years and some days: what has to be kept is what can be asked for."""
 
+_AT_US_MAX: Final = 2**62
+"""Later than any moment."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _MOMENT: Final = re.compile(
@@ -101,16 +104,34 @@ async def then(reading: Reading, moment: datetime | None, position: int | None) 
     return await asked(reading.then.position_at, microseconds(moment))
 
 
+async def period(reading: Reading, cursor: int, since: datetime | None, until: datetime | None) -> Period:
+    """What was recorded from a moment on and before another, and after the position of a cursor.
+
+    No moment: from the beginning, to the end. Raises as `asked`.
+    """
+    after, last, since_us, until_us = cursor, POSITION_MAX, -_AT_US_MAX, _AT_US_MAX
+    if since is not None:
+        since_us = microseconds(since)
+        after = max(after, (await asked(reading.then.around, since_us - 1))[0])
+    if until is not None:
+        until_us = microseconds(until)
+        last = (await asked(reading.then.around, until_us - 1))[1]
+    return Period(after, last, since_us, until_us)
+
+
 async def asked(ask: Callable[..., _T], *parameters: Any) -> _T:
     """What the point in time answers, asked in a thread.
 
-    Raises Problem validation_failed for a position that is not there yet, overloaded where the read side has
-    not come to it, and ReadingUnavailable.
+    Raises Problem validation_failed for a position that is not there yet, or that follows from archived
+    events; overloaded where the read side has not come to it; and ReadingUnavailable.
     """
     try:
         return await asyncio.to_thread(ask, *parameters)
     except BeyondTheLedgerError:
         error = {"pointer": "/position", "detail": "is beyond the ledger's last event"}
+        raise validation_failed([error]) from None
+    except ArchivedThenError:
+        error = {"pointer": "/position", "detail": "follows from events that are archived"}
         raise validation_failed([error]) from None
     except NotThereYetError:
         raise overloaded("The read side has not come to this position yet.") from None

@@ -3,6 +3,8 @@
 A wallet is the player's last posting up to the position. The accounts are those of the last snapshot of the
 trial balance up to it, carried on by folding the events between, through the projection's own code: at most
 `FOLD_POSITIONS_MAX` of them, a snapshot's distance but where the projection is still behind.
+
+Where events are archived, wallets stay known as of every position, and accounts as of every snapshot.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import psycopg
 from psycopg import sql
 from psycopg_pool import ConnectionPool
 
+from infrastructure.ledger import horizon
 from infrastructure.projections.happened import batch_from, happened
 from infrastructure.projections.kinds import Happened, Key, Poison, Row
 from infrastructure.projections.round_facts import RoundFacts
@@ -29,6 +32,7 @@ WAIT_SECONDS_MAX: Final = 2.0
 
 _OPTIONS: Final = "-c statement_timeout=10000 -c default_transaction_read_only=on"
 _QUERIES: Final = {
+    "horizon": horizon.QUERY,
     "head": "SELECT position FROM {ledger}.head",
     "snapshot": "SELECT max(position) FROM {read}.snapshots WHERE position <= %s",
     "around": """SELECT (SELECT position FROM {read}.snapshots WHERE at_us <= %s ORDER BY at_us DESC LIMIT 1),
@@ -58,6 +62,10 @@ class BeyondTheLedgerError(Exception):
     """The position asked for is beyond the ledger's last event."""
 
 
+class ArchivedThenError(Exception):
+    """What was asked for follows from events that are archived."""
+
+
 class WalletThen(NamedTuple):
     """A wallet as of a position, minor units."""
 
@@ -81,7 +89,8 @@ class PointInTime:
 
     def __init__(self, dsn: str, schema: str) -> None:
         self._schema = schema
-        names = {"ledger": sql.Identifier(schema), "read": sql.Identifier(read_schema(schema))}
+        ledger, read = sql.Identifier(schema), sql.Identifier(read_schema(schema))
+        names = {"ledger": ledger, "schema": ledger, "read": read}
         self._queries = {key: sql.SQL(text).format(**names) for key, text in _QUERIES.items()}
         self._pool = ConnectionPool(
             dsn,
@@ -103,11 +112,17 @@ class PointInTime:
         self._pool.close()
 
     def position_at(self, at_us: int) -> int:
-        """The last position recorded at `at_us` (microseconds since the epoch) or before; 0: none was."""
+        """The last position recorded at `at_us` (microseconds since the epoch) or before; 0: none was.
+
+        Raises ArchivedThenError.
+        """
         with self._asking() as connection:
-            (head,) = self._row(connection, "head")
-            below, above = self._row(connection, "around", at_us, at_us)
-            low, high = below or 0, min((above or head + 1) - 1, head)
+            low, high = self._around(connection, at_us)
+            archived, archived_us = self._row(connection, "horizon")
+            if archived and at_us >= archived_us:
+                low = max(low, archived)
+            elif archived and low < high:
+                raise ArchivedThenError
             while low < high:
                 middle = (low + high + 1) // 2
                 (stored,) = self._row(connection, "event", middle)
@@ -116,6 +131,14 @@ class PointInTime:
                 else:
                     high = middle - 1
             return int(low)
+
+    def around(self, at_us: int) -> tuple[int, int]:
+        """Between which positions `position_at` lies, both included, at most a snapshot's distance apart.
+
+        No event is read for it: it is known of archived ones, too.
+        """
+        with self._asking() as connection:
+            return self._around(connection, at_us)
 
     def wallet(self, player: str, position: int) -> WalletThen | None:
         """A player's wallet as of a position; None where it was not open yet.
@@ -136,7 +159,7 @@ class PointInTime:
     def trial_balance(self, position: int) -> list[AccountThen]:
         """Every account that had been used by then, in the order of their names.
 
-        Raises NotThereYetError, BeyondTheLedgerError.
+        Raises NotThereYetError, BeyondTheLedgerError, ArchivedThenError.
         """
         with self._asking() as connection:
             self._require_position(connection, position)
@@ -146,7 +169,13 @@ class PointInTime:
                 raise NotThereYetError
             rows = connection.execute(self._queries["accounts"], [start]).fetchall()
             shelf = _ShelfThen(connection, self._queries["players"], [_whole(row) for row in rows])
-            moved = self._carried_on(connection, shelf, start, position)
+            try:
+                moved = self._carried_on(connection, shelf, start, position)
+            except Poison:
+                # One of the events between, or an earlier one of their rounds, may not be here.
+                if self._row(connection, "horizon")[0]:
+                    raise ArchivedThenError from None
+                raise
         balances: dict[tuple[str, str], int] = {(row[0], row[1]): row[2] for row in shelf.accounts}
         balances.update(moved)
         return [
@@ -175,6 +204,11 @@ class PointInTime:
             projection.finish(batch.events[-1], out)
             done = batch.end
         return out.balances
+
+    def _around(self, connection: psycopg.Connection, at_us: int) -> tuple[int, int]:
+        (head,) = self._row(connection, "head")
+        below, above = self._row(connection, "around", at_us, at_us)
+        return below or 0, min((above or head + 1) - 1, head)
 
     def _require_position(self, connection: psycopg.Connection, position: int) -> None:
         (head,) = self._row(connection, "head")

@@ -7,7 +7,7 @@ the ledger; who has just written waits with `infrastructure.reading.Reading.wait
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from psycopg import sql
 from psycopg.rows import DictRow
@@ -38,6 +38,7 @@ _BREAKDOWNS: Final[dict[Breakdown | None, tuple[str, ...]]] = {
 }
 _QUERIES: Final = {
     "statement": """SELECT * FROM {read}.postings WHERE player = %s AND position > %s AND position <= %s
+            AND at_us >= %s AND at_us < %s
         ORDER BY position LIMIT %s""",
     "sessions": """SELECT * FROM {read}.sessions WHERE player = %s AND began_position < %s
         ORDER BY began_position DESC LIMIT %s""",
@@ -45,8 +46,22 @@ _QUERIES: Final = {
         ORDER BY seat LIMIT %s""",
     "jackpot_days": "SELECT * FROM {read}.jackpot_days WHERE jackpot_id = %s AND day <= %s ORDER BY day",
     "significant": """SELECT * FROM {read}.significant_events
-        WHERE position > %s AND position <= %s ORDER BY position, kind LIMIT %s""",
+        WHERE position > %s AND position <= %s AND at_us >= %s AND at_us < %s
+        ORDER BY position, kind LIMIT %s""",
 }
+
+
+class Period(NamedTuple):
+    """What was recorded from `since_us` on and before `until_us`, microseconds since the epoch.
+
+    All of it lies above the position `after`, up to `until`: the bounds that a query goes by, so that it need
+    not look at everything. They may be wider.
+    """
+
+    after: int
+    until: int
+    since_us: int
+    until_us: int
 
 
 class ReadModels:
@@ -58,9 +73,9 @@ class ReadModels:
         self._queries = {key: sql.SQL(text).format(read=read) for key, text in _QUERIES.items()}
         self._performance = {by: _performance(read, columns) for by, columns in _BREAKDOWNS.items()}
 
-    async def statement(self, player: str, after: int, until: int, limit: int) -> list[DictRow]:
-        """A player's postings with positions above `after` up to `until`, the oldest first."""
-        return await self._rows("statement", player, after, until, limit)
+    async def statement(self, player: str, period: Period, limit: int) -> list[DictRow]:
+        """A player's postings in a period, the oldest first."""
+        return await self._rows("statement", player, *period, limit)
 
     async def sessions(self, player: str, before: int, limit: int) -> list[DictRow]:
         """A player's sessions that began before a position, the newest first."""
@@ -80,9 +95,9 @@ class ReadModels:
         """A jackpot's movements by UTC date, from its opening to `last_day`, included."""
         return await self._rows("jackpot_days", jackpot_id, last_day)
 
-    async def significant_events(self, after: int, until: int, limit: int) -> list[DictRow]:
-        """Significant events with positions above `after` up to `until`, the oldest first."""
-        return await self._rows("significant", after, until, limit)
+    async def significant_events(self, period: Period, limit: int) -> list[DictRow]:
+        """Significant events in a period, the oldest first."""
+        return await self._rows("significant", *period, limit)
 
     async def _rows(self, query: str, *parameters: Any) -> list[DictRow]:
         return await self._ask(self._queries[query], parameters)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Request
@@ -12,13 +11,12 @@ from starlette.responses import Response
 from api import openapi
 from api.auth import SEE_PLAYERS, reader, scopes
 from api.cashier.reads import wallet_of
-from api.paging import PAGE_MAX, POSITION_MAX, Cursor, Fresh, MinPosition, number_of, page, projected
+from api.paging import PAGE_MAX, Cursor, Fresh, MinPosition, number_of, page, projected
 from api.play.answers import ROUND_ID
 from api.shapes import Answer, PlayerPath
-from api.times import From, To, asked, microseconds, told
+from api.times import From, To, period, told
 from api.tokens import Token
 from infrastructure.projections.postings import KINDS
-from infrastructure.reading import Reading
 
 router = APIRouter(tags=["players"])
 
@@ -119,22 +117,14 @@ async def read_statement(
     """
     wallet = await wallet_of(reading, player_id)
     await projected(reading, min_position, "postings")
-    after = max(number_of(cursor), await _before(reading, since, 0))
-    last = await _before(reading, until, POSITION_MAX)
-    found = await reading.models.statement(wallet.player, after, last, PAGE_MAX + 1)
+    asked_for = await period(reading, number_of(cursor), since, until)
+    found = await reading.models.statement(wallet.player, asked_for, PAGE_MAX + 1)
     value = {
         "player_id": player_id,
         "currency": wallet.currency,
         "items": [_item(row) for row in found[:PAGE_MAX]],
     }
     return page(request, value, found[PAGE_MAX - 1]["position"] if len(found) > PAGE_MAX else None)
-
-
-async def _before(reading: Reading, moment: datetime | None, default: int) -> int:
-    """The last position recorded before a moment."""
-    if moment is None:
-        return default
-    return await asked(reading.then.position_at, microseconds(moment) - 1)
 
 
 def _item(row: DictRow) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from api import openapi
 from api.paging import PAGE_MAX, Cursor, Fresh, MinPosition, number_of, page, projected
 from api.reports.shapes import REPORT_SCOPES, Caller, ReportAnswer, report
 from api.shapes import Answer
-from api.times import FirstDay, LastDay, asked, microseconds, require_days, told
-from infrastructure.reading import Reading
+from api.times import FirstDay, LastDay, period, require_days, told
 
 router = APIRouter(tags=["reports"])
 
@@ -80,10 +79,10 @@ async def read_significant_events(
     """Of UTC dates, the oldest first."""
     require_days(first, last)
     await projected(reading, min_position, "significant_events")
-    after = max(number_of(cursor), await _before(reading, first))
-    until = await _before(reading, last + timedelta(days=1)) if last < date.max else after
+    end = _begin(last + timedelta(days=1)) if last < date.max else None
+    asked_for = await period(reading, number_of(cursor), _begin(first), end)
     # An event may count as two kinds: a page ends behind a whole event.
-    rows = await reading.models.significant_events(after, until, 2 * PAGE_MAX)
+    rows = await reading.models.significant_events(asked_for, 2 * PAGE_MAX)
     shown, more = _whole_events(rows)
     value = report("Significant events", [_item(row) for row in shown], **{"from": first, "to": last})
     return page(request, value, shown[-1]["position"] if more else None)
@@ -96,10 +95,8 @@ def _whole_events(rows: list[DictRow]) -> tuple[list[DictRow], bool]:
     return [row for row in rows if row["position"] < last], True
 
 
-async def _before(reading: Reading, day: date) -> int:
-    """The last position recorded before a UTC date."""
-    begins = datetime.combine(day, time(), UTC)
-    return await asked(reading.then.position_at, microseconds(begins) - 1)
+def _begin(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
 
 
 def _item(row: DictRow) -> dict[str, Any]:
