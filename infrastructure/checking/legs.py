@@ -161,3 +161,6 @@ _LEGS: Final[dict[str, Callable[[Data], Legs]]] = {
     "JackpotAdjusted": _adjusted,
     "JackpotTransferred": _transferred,
 }
+
+MOVING: Final = frozenset(type_.encode() for type_ in _LEGS)
+"""The types that can move money, as they stand in stored bytes."""
