@@ -131,9 +131,14 @@ class Samples:
 
 
 def round_figures(events: Iterable[dict[str, Any]]) -> dict[int, dict[str, int]]:
-    """Return each seat's figures as its round's events say them, in minor units."""
+    """Return each seat's figures as its round's events say them, in minor units.
+
+    None of any seat where the first events are missing: they are archived, and the rest says too little.
+    """
     seats: dict[int, dict[str, int]] = {}
-    for event in events:
+    for version, event in enumerate(events, 1):
+        if event["version"] != version:
+            return {}
         type_, data = event["type"], event["data"]
         if type_ == "AntePlaced":
             seats[data["seat"]] = dict.fromkeys(_FIGURES, 0)

@@ -19,6 +19,7 @@ from infrastructure.checking.findings import KEPT_MAX, Findings
 from infrastructure.checking.fold import Fold
 from infrastructure.checking.in_rounds import IN_ROUNDS
 from infrastructure.checking.legs import legs
+from infrastructure.checking.samples import round_figures
 from infrastructure.checking.shelf import Shelf
 from infrastructure.ledger.memory import MemoryLedger
 from infrastructure.ledger.stored_form import decode
@@ -236,3 +237,17 @@ def test_a_shelf_holds_what_was_put_on_it() -> None:
             **{f"key-{number}": [number] for number in (2, 4, 5, 6, 7)},
         }
         assert len(list(shelf.values())) == 7
+
+
+def test_a_round_without_its_beginning_has_no_figures() -> None:
+    """Of a round that begins in an archived partition nothing is said, whatever is left of it."""
+    streams: dict[str, list[dict[str, Any]]] = {}
+    for stored in eventful(0).events:
+        event = orjson.loads(stored.data)
+        streams.setdefault(event["stream"], []).append(event)
+    rounds = [events for stream, events in streams.items() if stream.startswith("round-")]
+    shared = [events for events in rounds if sum(each["type"] == "AntePlaced" for each in events) > 1]
+    assert shared
+    for events in shared:
+        assert len(round_figures(events)) > 1
+        assert not any(round_figures(events[left_out:]) for left_out in range(1, len(events)))
