@@ -14,6 +14,7 @@ could not copy yet until it can. It begins a new file at least once a minute whi
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -90,10 +91,11 @@ def take_base(
     """
     started_at = datetime.now(UTC)
     path = folder / f"base-{started_at:%Y%m%dT%H%M%SZ}"
-    command = ["--checkpoint=fast", "--wal-method=stream", "--manifest-checksums=SHA256"]
+    command = ["--checkpoint=fast", "--wal-method=stream", "--no-sync", "--manifest-checksums=SHA256"]
     _run(programs.directory / "pg_basebackup", [f"--dbname={dsn}", f"--pgdata={path}", *command])
     flush(connection, folder)
     base = Base(path, datetime.now(UTC), programs.major, system_of(connection))
+    os.sync()  # all files at once: one after the other takes far longer
     told = {"format": FORMAT, "finished_at": base.finished_at.isoformat(), "major": base.major}
     told |= {"system": base.system, **facts}
     files.write_private(path.with_suffix(".json"), json.dumps(told, indent=2) + "\n")
