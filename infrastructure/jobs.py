@@ -115,9 +115,9 @@ class Jobs:
         The connection is in autocommit mode. Raises psycopg.Error, Overloaded, TimeoutError.
         """
         self._make_partitions(connection)
-        self._look_daily()
         more = self._time_out_rounds(connection)
         self._go_on(dict(self._ask(connection, _UNSETTLED, UNSETTLED_MAX)))
+        self._look_daily()  # last: files that cannot be read keep no player waiting
         return more
 
     def _make_partitions(self, connection: psycopg.Connection) -> None:

@@ -157,6 +157,27 @@ def test_a_time_out_that_fails_does_not_stop_the_others(stage: Api) -> None:
     stage.decide(second, 1, "fold")
 
 
+def test_a_daily_look_that_fails_leaves_no_round_waiting(stage: Api) -> None:
+    """Where the software cannot even be read, day by day, rounds whose time is up are still seen to."""
+    round_id = stage.open("clock", stage.seat(1, "anna"), deal=True)["round_id"]
+    taker = Taker(Result(ACCEPTED, b"{}", 1))
+    now_us = [stage.clock()]
+
+    def daily(day: str) -> Submission:
+        raise PermissionError(day)
+
+    ours = Jobs(stage.service.settings.dsn, stage.schema, taker, lambda: now_us[0], daily)
+    with psycopg.connect(stage.service.settings.dsn, autocommit=True) as connection:
+        ours.turn(connection)
+        now_us[0] += 24 * 3600 * 1_000_000
+        for _ in range(2):
+            with pytest.raises(PermissionError):
+                ours.turn(connection)
+    calls = [submission.command for submission in taker.taken]
+    assert calls.count(TimeOutRound(round_id)) == 2
+    stage.decide(round_id, 1, "fold")
+
+
 def test_rounds_with_stakes_do_not_wait_behind_a_flood_of_empty_ones(stage: Api) -> None:
     """A page of the oldest goes to the writer with what has stakes, and the next turn follows at once."""
     stage.table("flooded")
