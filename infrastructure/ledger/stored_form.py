@@ -99,15 +99,6 @@ def decode(stored: bytes) -> Recorded:
     return _FORM.decode(stored)
 
 
-def raw(stored: bytes) -> dict[str, Any]:
-    """Return the envelope of stored bytes as JSON, its data brought up to the present schema.
-
-    A tenth of the work of `decode`, for those who look at some fields of very many events. Raises
-    NotReadableError for what is not an event this software knows.
-    """
-    return _FORM.raw(stored)
-
-
 def schema_of(name: str) -> int:
     """Return the schema version this type of event is written with now: what `meta.schema` must say."""
     return _FORM.schema_of(name)
@@ -188,6 +179,13 @@ class StoredForm:
 
 
 _FORM: Final = StoredForm(EVENT_CLASSES, {})
+
+raw: Final = _FORM.raw
+"""Return the envelope of stored bytes as JSON, its data brought up to the present schema.
+
+A fraction of the work of `decode`, for those who look at some fields of very many events. Raises
+NotReadableError for what is not an event this software knows.
+"""
 
 
 @lru_cache(maxsize=16)

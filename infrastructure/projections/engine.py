@@ -10,7 +10,7 @@ the others go on, and it goes on alone up to that event and stops before it, wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import Final
@@ -50,8 +50,21 @@ class _Care:
     limit: int = 0
 
 
+class _Earlier:
+    """Where rounds read their earlier events: on the way on which events are read ahead, so one at a time."""
+
+    def __init__(self, source: Source, wait: Callable[[], None]) -> None:
+        self._source = source
+        self._wait = wait
+
+    def older(self, below: Mapping[str, int]) -> Iterator[bytes]:
+        """The events of these streams whose version is below the one given, each stream's in order."""
+        self._wait()
+        return self._source.older(below)
+
+
 class Engine:
-    """Takes builds forward. `facts` makes those of a new round; `executor` (one thread) writes meanwhile.
+    """Takes builds forward. `facts` makes those of a new round; `executor` (two threads) works meanwhile.
 
     Without an executor everything happens in the caller's thread, one step after the other. `load` comes
     first, and again after any error that `turn` raises.
@@ -78,6 +91,7 @@ class Engine:
         self._care: dict[Key, _Care] = {}
         self._stopped: set[Key] = set()
         self._writing: tuple[list[Move], Future[None]] | None = None
+        self._ahead: tuple[int, int, Future[tuple[Sequence[bytes], bool]]] | None = None
 
     # ── What there is ───────────────────────────────────────────────────────────────────────────────────────
     def load(self) -> None:
@@ -85,6 +99,8 @@ class Engine:
         if self._writing is not None:
             self._writing[1].exception()  # whatever it came to: the checkpoints tell
             self._writing = None
+        self._wait_for_reading()
+        self._ahead = None
         self._groups = []
         for checkpoint in self._sink.checkpoints():
             if checkpoint.state == RUNNING or (checkpoint.live and checkpoint.state == STOPPED):
@@ -110,7 +126,7 @@ class Engine:
             self._stop(key, _Care(at=checkpoint.position + 1, why=why))
             return
         member = Member(projection, key, checkpoint.live, checkpoint.error_position, shelf)
-        rounds = Rounds(self._source, self._facts)
+        rounds = Rounds(_Earlier(self._source, self._wait_for_reading), self._facts)
         self._groups.append(Group([member], checkpoint.position, rounds))
         self._merge()
 
@@ -213,6 +229,9 @@ class Engine:
         except Failed as failed:
             self._failed(group, failed)
             raise _Again from failed
+        if cut and self._executor is not None and len(self._groups) == 1:
+            position = group.position
+            self._ahead = position, limit, self._executor.submit(self._source.after, position, limit)
         if moves:
             self._write(moves)
         if care is not None:
@@ -220,8 +239,19 @@ class Engine:
         return cut
 
     def _read(self, position: int, limit: int) -> tuple[Batch, bool]:
-        stored, cut = self._source.after(position, limit)
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead[:2] == (position, limit):
+            stored, cut = ahead[2].result()
+        else:
+            if ahead is not None:
+                ahead[2].exception()  # one at a time; what it read is of no use
+            stored, cut = self._source.after(position, limit)
         return batch_from(position, stored), cut
+
+    def _wait_for_reading(self) -> None:
+        """Wait until nothing is read ahead any more; what was read, or went wrong, is kept."""
+        if self._ahead is not None:
+            self._ahead[2].exception()
 
     def _write(self, moves: list[Move]) -> None:
         self._settle()

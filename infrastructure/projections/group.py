@@ -150,7 +150,7 @@ class Group:
             except Exception as error:
                 raise self._failed([member], last.position, error) from error
         if with_rounds:
-            self.rounds.tidy(events)
+            self.rounds.tidy()
         self.position = batch.end
         return [Move(*member.key, batch.start, batch.end, member.out.taken()) for member in self.members]
 

@@ -78,12 +78,19 @@ class Poison(Exception):
 class Facts(Protocol):
     """What the engine needs of the facts of a round: it folds each of its events once, in order.
 
-    Made without arguments. `fold` raises Poison for what contradicts what went before. `finished` says that
-    no further event will come: the engine may then forget the round.
+    Made without arguments. `finished` says that no further event will come: the engine may then forget the
+    round.
     """
 
     def fold(self, happened: Happened) -> None:
-        """Take in the round's next event."""
+        """Take in the round's next event.
+
+        Raises Poison for a version that does not follow, and for what contradicts what went before.
+        """
+
+    @property
+    def version(self) -> int:
+        """The version of the last event that was folded; 0 before the first."""
 
     @property
     def finished(self) -> bool:

@@ -14,7 +14,7 @@ from infrastructure import defects
 from infrastructure.ledger.stored_form import NotReadableError
 from infrastructure.projections.happened import happened
 from infrastructure.projections.kinds import Facts, Happened, Poison
-from infrastructure.projections.source import Source
+from infrastructure.projections.source import Earlier
 
 STREAM_OF_ROUND: Final = "round-"
 EVENTS_MAX: Final = 100_000
@@ -24,12 +24,13 @@ EVENTS_MAX: Final = 100_000
 class Rounds:
     """The facts of rounds, as of the event that was folded last. `make` makes those of a new round."""
 
-    def __init__(self, source: Source, make: Callable[[], Facts], events_max: int = EVENTS_MAX) -> None:
+    def __init__(self, source: Earlier, make: Callable[[], Facts], events_max: int = EVENTS_MAX) -> None:
         self._source = source
         self._make = make
         self._events_max = events_max
-        self._known: dict[str, tuple[Facts, int]] = {}  # the facts and the version they are of
+        self._known: dict[str, Facts] = {}
         self._weight = 0
+        self._over: list[str] = []
 
     def prepare(self, batch: Sequence[Happened]) -> None:
         """Have every round of the batch as it was before it. Raises Poison where its events do not fold."""
@@ -52,11 +53,11 @@ class Rounds:
             self._read(missing, positions)
 
     def fold(self, event: Happened) -> Facts:
-        """Take in a round's event and return its facts. Raises Poison for a gap, and what the facts say."""
-        stream, version = event[2], event[3]
-        facts, last = self._known.get(stream) or (self._make(), 0)
-        if version != last + 1:
-            raise Poison(event[0], f"version {version} of its stream follows version {last}")
+        """Take in a round's event and return its facts. Raises Poison."""
+        stream = event[2]
+        facts = self._known.get(stream)
+        if facts is None:
+            facts = self._known[stream] = self._make()
         try:
             facts.fold(event)
         except Poison:
@@ -64,21 +65,22 @@ class Rounds:
         except Exception as error:
             # The error's text may hold what nobody may see: only its kind and place are told.
             raise Poison(event[0], f"{type(error).__name__} at {defects.place(error)}") from error
-        self._known[stream] = facts, version
         self._weight += 1
+        if facts.finished:
+            self._over.append(stream)
         return facts
 
-    def tidy(self, batch: Sequence[Happened]) -> None:
+    def tidy(self) -> None:
         """Forget, after a batch, the rounds that are over, and the oldest where there are too many."""
-        for each in batch:
-            kept = self._known.get(each[2])
-            if kept is not None and kept[0].finished:
-                self._forget(each[2])
+        for stream in self._over:
+            if stream in self._known:
+                self._forget(stream)
+        self._over.clear()
         while self._weight > self._events_max and self._known:
             self._forget(next(iter(self._known)))
 
     def _forget(self, stream: str) -> None:
-        self._weight -= self._known.pop(stream)[1]
+        self._weight -= self._known.pop(stream).version
 
     def _read(self, missing: dict[str, int], positions: dict[str, int]) -> None:
         known = self._known
@@ -94,6 +96,6 @@ class Rounds:
                 raise Poison(where, "an earlier event of a round cannot be read")
             self.fold(event)
         for stream, version in missing.items():
-            last = known[stream][1] if stream in known else 0
+            last = known[stream].version if stream in known else 0
             if last != version - 1:
                 raise Poison(positions[stream], f"version {version} of its stream follows version {last}")

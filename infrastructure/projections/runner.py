@@ -64,7 +64,7 @@ class Projector:
         with ExitStack() as stack:
             self._writing = stack.enter_context(self._connect())
             self._reading = prepare(stack.enter_context(self._connect()))
-            executor = stack.enter_context(ThreadPoolExecutor(1, "projections-writing"))
+            executor = stack.enter_context(ThreadPoolExecutor(2, "projections"))
             self._executor = executor
             self._stack = stack.pop_all()
         return self

@@ -20,17 +20,21 @@ _SLICE: Final = 250
 _STREAMED: Final = 500
 
 
-class Source(Protocol):
-    """Committed events. Not thread safe; `after` and `older` may be called from different threads in turn."""
+class Earlier(Protocol):
+    """Committed events of streams."""
+
+    def older(self, below: Mapping[str, int]) -> Iterator[bytes]:
+        """The events of these streams whose version is below the one given, each stream's in order."""
+
+
+class Source(Earlier, Protocol):
+    """Committed events. Not thread safe; called from different threads, but in turn."""
 
     def after(self, position: int, limit: int) -> tuple[Sequence[bytes], bool]:
         """The stored bytes of the events after a position, in order; at most `limit` of them.
 
         Also whether it stopped at a limit, so that there may be more.
         """
-
-    def older(self, below: Mapping[str, int]) -> Iterator[bytes]:
-        """The events of these streams whose version is below the one given, each stream's in order."""
 
 
 class PostgresSource:

@@ -226,7 +226,7 @@ def test_a_rebuild_under_load_fails_no_read(ledger: Copied, run: Callable[..., P
                 break
         eventually(lambda: is_at(ledger, played().position))
         eventually(
-            lambda: ledger.rows("SELECT 1 FROM projections WHERE name = 'seen' AND live AND build > 2")
+            lambda: ledger.rows("SELECT 1 FROM projections WHERE name = 'seen' AND live AND build > 1")
         )
         eventually(lambda: not ledger.rows("SELECT 1 FROM projections WHERE NOT live"))
     assert first.errors == second.errors == []
