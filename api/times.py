@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Final, TypeVar
@@ -17,13 +18,14 @@ from api.paging import POSITION_MAX
 from api.problems import overloaded, validation_failed
 from infrastructure.point_in_time import ArchivedThenError, BeyondTheLedgerError, NotThereYetError
 from infrastructure.read_models import Period
-from infrastructure.reading import Reading, ReadingUnavailable
+from infrastructure.reading import POSITION_WAIT_SECONDS_MAX, Reading, ReadingUnavailable
 
 DAYS_MAX: Final = 3_700
 """Ten years and some days: what has to be kept is what can be asked for."""
 
 _AT_US_MAX: Final = 2**62
 """Later than any moment."""
+_LOOK_SECONDS: Final = 0.05
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _MOMENT: Final = re.compile(
@@ -120,13 +122,13 @@ async def period(reading: Reading, cursor: int, since: datetime | None, until: d
 
 
 async def asked(ask: Callable[..., _T], *parameters: Any) -> _T:
-    """What the point in time answers, asked in a thread.
+    """What the point in time answers, asked in a thread; where the read side is behind, a bounded time long.
 
     Raises Problem validation_failed for a position that is not there yet, or that follows from archived
     events; overloaded where the read side has not come to it; and ReadingUnavailable.
     """
     try:
-        return await asyncio.to_thread(ask, *parameters)
+        return await _patiently(ask, *parameters)
     except BeyondTheLedgerError:
         error = {"pointer": "/position", "detail": "is beyond the ledger's last event"}
         raise validation_failed([error]) from None
@@ -137,3 +139,14 @@ async def asked(ask: Callable[..., _T], *parameters: Any) -> _T:
         raise overloaded("The read side has not come to this position yet.") from None
     except (psycopg.OperationalError, PoolTimeout) as lost:
         raise ReadingUnavailable(type(lost).__name__) from lost
+
+
+async def _patiently(ask: Callable[..., _T], *parameters: Any) -> _T:
+    end = time.monotonic() + POSITION_WAIT_SECONDS_MAX
+    while True:
+        try:
+            return await asyncio.to_thread(ask, *parameters)
+        except NotThereYetError:
+            if time.monotonic() > end:
+                raise
+        await asyncio.sleep(_LOOK_SECONDS)

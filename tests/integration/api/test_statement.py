@@ -122,6 +122,17 @@ def test_balances_as_of_every_position_are_those_that_were(stage: Api) -> None:
             assert pot["meter_exact"] == meter
 
 
+def test_books_of_a_moment_ago_are_waited_for(stage: Api) -> None:
+    """Who asks for the balance as of what was just answered gets it: the read side is waited for."""
+    stage.player("hast", 0)
+    for number in range(1, 6):
+        body = {"amount": 100, "reference": f"r{number}"}
+        written = stage.post("/v1/players/hast/deposits", body)
+        past = {"position": written.headers["Ledger-Position"]}
+        then = stage.done(stage.get("/v1/players/hast", params=past))
+        assert (then["balance"], then["position"]) == (100 * number, int(past["position"]))
+
+
 def facts_now(api: Api, player_id: str) -> tuple[int, str, tuple[int, int], str]:
     """Return position, moment, wallet and meter as they are, with the read side come to it."""
     at = position(api)
