@@ -26,7 +26,6 @@ def main() -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     os.nice(NICENESS)
     logs.configure()
-    logs.configure()
     dsn = ServiceSettings.from_environment().dsn
     runner, checker = ProjectionRunner(dsn, DEFAULT_SCHEMA), Checker(dsn, DEFAULT_SCHEMA)
     collector.relax()
