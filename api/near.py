@@ -10,7 +10,16 @@ from fastapi import Request
 from api.auth import ADMIN, tokens_of
 from api.problems import Problem
 
-_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+_FORWARDED: Final = (
+    "forwarded",
+    "x-forwarded-",
+    "x-real-ip",
+    "via",
+    "x-client-ip",
+    "true-client-ip",
+    "cf-connecting-ip",
+)
+"""How the headers begin that proxies add."""
 
 
 def is_near(request: Request) -> bool:
@@ -19,7 +28,7 @@ def is_near(request: Request) -> bool:
     The peer of the connection says so, never a header; and a proxy on this machine, which is a near peer
     itself, says by its headers that it asks for somebody who is not.
     """
-    if request.client is None or any(name in request.headers for name in _FORWARDED):
+    if request.client is None or any(name.startswith(_FORWARDED) for name in request.headers):
         return False
     try:
         return ipaddress.ip_address(request.client.host).is_loopback
