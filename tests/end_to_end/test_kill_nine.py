@@ -50,6 +50,7 @@ def test_killing_anything_at_any_time_loses_and_doubles_nothing(folder: Path, se
         shots = [functools.partial(shoot, load, target, chance, folder) for target in targets]
         asyncio.run(under_fire(load, shots))
         assert load.broken
+        assert any(sent.times > 1 for sent in load.sent)
         check_everything(load.service, load)
         check_read_side(load.service, "--data-dir", str(load.service.data))
     finally:
