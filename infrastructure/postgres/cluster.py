@@ -100,6 +100,8 @@ class EmbeddedPostgres:
         where another process holds the home, LauncherError where the server cannot run.
         """
         account = accounts.server_account()
+        if not self._cluster.exists():
+            files.require_finished(self._home)
         files.make_directory(self._home, account)
         self._lock.acquire()
         try:

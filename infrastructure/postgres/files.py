@@ -34,6 +34,18 @@ def new_password(home: Path) -> str:
     return password
 
 
+def unfinished(home: Path, what: str) -> Path:
+    """Return where a home grows beside its place, while `what` is done: ``restoring`` or ``upgrading``."""
+    return home.with_name(f"{home.name}.{what}")
+
+
+def require_finished(home: Path) -> None:
+    """Raise LauncherError where a home is missing because something that was to make it was interrupted."""
+    for what in ("restoring", "upgrading"):
+        if (draft := unfinished(home, what)).exists():
+            raise LauncherError(f"{what} was interrupted here: run that command again, or remove {draft}")
+
+
 def make_directory(directory: Path, account: Account | None) -> None:
     """Make a directory and what is missing above it, open to us and, for passing through, the server's user.
 

@@ -55,7 +55,7 @@ def restore(folder: Path, home: Path, until: datetime | None, pg_bin: Path | Non
             "name programs of that version with --pg-bin"
         )
     archive.verify_base(programs, base)
-    draft = home.with_name(home.name + ".restoring")
+    draft = files.unfinished(home, "restoring")
     files.make_directory(draft, account)
     with DirectoryLock(draft):  # two restores into one place
         shutil.rmtree(draft / "cluster", ignore_errors=True)

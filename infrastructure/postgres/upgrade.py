@@ -53,7 +53,7 @@ def upgrade(home: Path, pg_bin: Path | None, old_bin: Path | None, say: Say) -> 
     """
     account = accounts.server_account()
     new = binaries.find(pg_bin, account)
-    draft = home.with_name(f"{home.name}.upgrading")
+    draft = files.unfinished(home, "upgrading")
     if (draft / WHOLE).exists():
         rows, major = map(int, (draft / WHOLE).read_text().split())
         return _change_places(home, draft, Done(major, new.major, _kept(home, major), rows))

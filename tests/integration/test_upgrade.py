@@ -145,6 +145,9 @@ def test_an_upgrade_that_was_interrupted_at_its_end_is_completed(directory: Path
         with pytest.raises(KeyboardInterrupt):
             upgrading.upgrade(home, None, old_bin, lambda _: None)
     assert not home.exists()
+    with pytest.raises(LauncherError, match="upgrading was interrupted here: run that command again"):
+        EmbeddedPostgres(home).start()  # a new, empty database in this place would hide the old one
+    assert not home.exists()
     assert main(["--data-dir", str(directory)]) == 0
     assert sorted(path.name for path in directory.glob("postgres*")) == ["postgres", "postgres-16"]
     with EmbeddedPostgres(home) as server:
