@@ -36,6 +36,7 @@ _COMMIT: Final = Histogram(
     buckets=[0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 2, 4, 8],
     registry=_OWN,
 )
+_COMMANDS: Final = Counter("stud_ledger_commands", "Commands that were decided, or known.", registry=_OWN)
 _REJECTIONS: Final = Counter(
     "stud_ledger_rejections", "Requests that were refused, by their problem's code.", ["code"], registry=_OWN
 )
@@ -53,6 +54,7 @@ class Counts:
     def wrote(self, outcomes: Sequence[Outcome], seconds: float, waiting: int) -> None:
         """Count a batch."""
         _BATCH.observe(len(outcomes))
+        _COMMANDS.inc(len(outcomes))
         _COMMIT.observe(seconds)
         _WAITING.set(waiting)
         for outcome in outcomes:

@@ -6,6 +6,7 @@ zero in every currency (G1): `Books.balanced` says so.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Final
 
 from infrastructure.checking.exact import MINOR
@@ -29,7 +30,8 @@ class Books:
     `accounts` maps (account, currency) to ten-thousandths of minor units, `booked_at` to the event that moved
     it last. `transfers` (player, direction, reference, amount, position), `posted`, `opened` and `finished`
     rounds (id, last position) are what happened since they were last emptied. At most `held_max` wallets, and
-    as many open rounds and streams, are in memory.
+    as many open rounds and streams, are in memory. `played` adds up rounds by account class and currency;
+    `player_rounds` counts who staked in which round.
     """
 
     def __init__(self, held_max: int = HELD_MAX) -> None:
@@ -46,6 +48,8 @@ class Books:
         self.accounts: dict[tuple[str, str], int] = {}
         self.booked_at: dict[tuple[str, str], int] = {}
         self.transfer_count = 0
+        self.played: dict[tuple[str, str], Counter[str]] = {}
+        self.player_rounds = 0
         self.opened: list[str] = []
         self.posted: list[Posted] = []
         self.finished: list[tuple[str, int, OpenRound]] = []
@@ -59,6 +63,14 @@ class Books:
     def differs(self, name: str, detail: str) -> None:
         """Note a discrepancy at the present event."""
         self.findings.add(name, self.position, detail)
+
+    def count(self, round_: OpenRound) -> Counter[str]:
+        """The figures of all rounds of a round's class and currency, to be added to."""
+        key = round_.account_class, round_.currency
+        figures = self.played.get(key)
+        if figures is None:
+            figures = self.played[key] = Counter()
+        return figures
 
     # ── Moving money ────────────────────────────────────────────────────────────────────────────────────────
     def wallet(self, player: str) -> Wallet:

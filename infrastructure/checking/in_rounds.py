@@ -16,6 +16,9 @@ from infrastructure.checking.state import OpenRound, Seat
 
 Data = dict[str, Any]
 
+_STAKES: Final = {"ante": "antes", "raise": "raises", "exchange_fee": "fees"}
+"""Under what the stakes of settled bets are added up; all others are side bets."""
+
 
 def opened(books: Books, round_id: str, data: Data) -> OpenRound:
     """A round begins."""
@@ -26,7 +29,7 @@ def opened(books: Books, round_id: str, data: Data) -> OpenRound:
     elif not table.parallel_rounds:
         table.open_round = round_id
         table.touched_at = books.position
-    return OpenRound(
+    round_ = OpenRound(
         data["table_id"],
         data["currency"],
         data["account_class"],
@@ -37,6 +40,8 @@ def opened(books: Books, round_id: str, data: Data) -> OpenRound:
         jackpot["ceiling"] * MINOR if jackpot is not None and "ceiling" in jackpot else None,
         moved_at=books.position,
     )
+    books.count(round_)["rounds_opened"] += 1
+    return round_
 
 
 def _ante_placed(books: Books, round_: OpenRound, round_id: str, data: Data) -> None:
@@ -48,7 +53,9 @@ def _ante_placed(books: Books, round_: OpenRound, round_id: str, data: Data) -> 
     if (wallet.currency, wallet.account_class) != (round_.currency, round_.account_class):
         books.differs("account_class", f"{player} holds {wallet.currency} {wallet.account_class}")
     round_.seats[number] = Seat(player, amount, balance_after=data["balance_after"])
-    round_.hands[player] = round_.hands.get(player, 0) + 1
+    hands = round_.hands.get(player, 0)
+    round_.hands[player] = hands + 1
+    books.player_rounds += not hands
 
 
 def _raised(books: Books, round_: OpenRound, _: str, data: Data) -> None:
@@ -140,6 +147,7 @@ def _jackpot_hit(books: Books, round_: OpenRound, _: str, data: Data) -> None:
     if diverted:
         books.pool(jackpot_id, DIVERSION, -diverted)
     books.book(f"house:{round_.account_class}", round_.currency, diverted - restart - house)
+    books.count(round_)["jackpot_wins"] += award
     if seat is not None:
         seat.award += award
         seat.balance_after = data["balance_after"]
@@ -147,14 +155,19 @@ def _jackpot_hit(books: Books, round_: OpenRound, _: str, data: Data) -> None:
 
 def _settled(books: Books, round_: OpenRound, round_id: str, data: Data) -> None:
     staked = returned = won = award = 0
+    figures = books.count(round_)
     for bet in data["bets"]:
         staked += bet["stake"]
+        figures[_STAKES.get(bet["bet"], "side_bets")] += bet["stake"]
         returned += bet["returned"]
         if bet["bet"] == "jackpot":
             award += bet["won"]  # was paid by JackpotHit
         else:
             won += bet["won"]
     back = returned + won
+    figures["hands"] += 1
+    figures["returned"] += returned
+    figures["game_wins"] += won
     books.move(data["player"], back, -staked, data["balance_after"])
     books.book(f"house:{round_.account_class}", round_.currency, (staked - back) * MINOR)
     seat = _seat(books, round_, data)
@@ -231,6 +244,9 @@ def _reversed(books: Books, round_: OpenRound, _: str, data: Data) -> None:
 def _refunded(books: Books, round_: OpenRound, round_id: str, data: Data) -> None:
     amount = data["amount"]
     books.move(data["player"], amount, -amount, data["balance_after"])
+    figures = books.count(round_)
+    figures["hands_refunded"] += 1
+    figures["refunded"] += amount
     seat = _seat(books, round_, data)
     if seat is None:
         return

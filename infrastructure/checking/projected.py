@@ -23,6 +23,21 @@ _RECORDS: Final = """
     SELECT round_id, seat, ante, raise, fee, side_bets, returned, game_win, jackpot_win, balance_after
     FROM {read}.round_records WHERE round_id = ANY (%s)"""
 
+_FIGURES: Final = (
+    "rounds_opened",
+    "hands",
+    "hands_refunded",
+    "antes",
+    "raises",
+    "side_bets",
+    "fees",
+    "returned",
+    "game_wins",
+    "jackpot_wins",
+    "refunded",
+    "unfinished",
+)
+
 
 class Projected:
     """The comparison of one check; it begins with how far the projections have come."""
@@ -70,19 +85,62 @@ class Projected:
             books.findings.add("round_records", books.position, f"round {round_id} has no seat {number}")
 
     def compare_whole(self, books: Books) -> None:
-        """Compare what only the end tells: that nothing is there which no event made; inside the snapshot."""
-        positions: dict[str, int] = dict(self._ledger.rows(_POSITIONS))
+        """Compare what only the end tells; inside the snapshot.
+
+        Nothing may be there that no event made, and where a projection has come as far as the books, its
+        figures have to add up to theirs.
+        """
         ((count,),) = self._ledger.rows(
             "SELECT count(*) FROM {read}.postings WHERE position <= %s", self._postings
         )
         if count != self._posted:
             detail = f"there are {count} postings up to {self._postings}, {self._posted} events moved money"
             books.findings.add("postings", books.position, detail)
-        if positions.get("trial_balance") == books.position:
-            differ = sums.unlike(sums_of(books), sums.projected(self._ledger))
-            if differ:
-                detail = f"these are projected otherwise: {sums.named(differ)}"
-                books.findings.add("trial_balance", books.position, detail)
+        positions: dict[str, int] = dict(self._ledger.rows(_POSITIONS))
+        for name, compare in (
+            ("trial_balance", self._compare_balances),
+            ("performance", self._compare_performance),
+            ("jackpot_days", self._compare_jackpots),
+            ("player_rounds", self._compare_player_rounds),
+        ):
+            if positions.get(name) == books.position and (detail := compare(books)):
+                books.findings.add(name, books.position, detail)
+
+    def _compare_balances(self, books: Books) -> str:
+        differ = sums.unlike(sums_of(books), sums.projected(self._ledger))
+        return f"these are projected otherwise: {sums.named(differ)}" if differ else ""
+
+    def _compare_performance(self, books: Books) -> str:
+        due = {key: [figures[name] for name in _FIGURES] for key, figures in books.played.items()}
+        for wallet in books.wallets.values():
+            key = wallet.account_class, wallet.currency
+            if key in due:  # what is staked and not settled is what is on game
+                due[key][-1] += wallet.on_game
+        columns = ", ".join(f"sum({name})::bigint" for name in _FIGURES)
+        rows = self._ledger.rows(
+            f"SELECT account_class, currency, {columns} FROM {{read}}.performance GROUP BY 1, 2"  # noqa: S608
+        )
+        found = {(account_class, currency): figures for account_class, currency, *figures in rows}
+        differ = sorted(key for key in due.keys() | found.keys() if due.get(key) != found.get(key))
+        return "".join(f"{key} is {found.get(key)}, the events say {due.get(key)}; " for key in differ)
+
+    def _compare_jackpots(self, books: Books) -> str:
+        rows = self._ledger.rows(
+            "SELECT jackpot_id, sum(meter_net), sum(overflow_net), sum(diversion_net)"
+            " FROM {read}.jackpot_days GROUP BY 1"
+        )
+        found = {jackpot_id: tuple(map(int, pools)) for jackpot_id, *pools in rows}
+        due = {
+            jackpot_id: (jackpot.meter, jackpot.overflow, jackpot.diverted)
+            for jackpot_id, jackpot in books.jackpots.items()
+        }
+        differ = sorted(key for key in due.keys() | found.keys() if due.get(key) != found.get(key))
+        return "".join(f"{key} comes to {found.get(key)}, not {due.get(key)}; " for key in differ)
+
+    def _compare_player_rounds(self, books: Books) -> str:
+        ((count,),) = self._ledger.rows("SELECT count(*) FROM {read}.player_rounds")
+        due = books.player_rounds
+        return "" if count == due else f"{count} rounds of players are listed, {due} were staked on"
 
 
 def sums_of(books: Books) -> Sums:

@@ -123,8 +123,9 @@ def _more(writer: Writer) -> None:
 # ── Tampering ───────────────────────────────────────────────────────────────────────────────────────────────
 TABLES = {
     "ledger": "head events commands wallets accounts jackpots tables rulesets open_rounds transfers"
-    " registers",
-    "ledger_read": "postings__1 round_records__1 trial_balance_now__1 alarms",
+    " registers horizon",
+    "ledger_read": "postings__1 round_records__1 trial_balance_now__1 performance__1 jackpot_days__1"
+    " player_rounds__1 alarms",
 }
 
 

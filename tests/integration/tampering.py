@@ -295,6 +295,30 @@ def the_trial_balance(connection: psycopg.Connection) -> int:
     return head(connection)
 
 
+def figures_of_a_game(connection: psycopg.Connection) -> int:
+    """Let a game have kept less."""
+    connection.execute(
+        "UPDATE ledger_read.performance SET returned = returned + 1 WHERE hour_us ="
+        " (SELECT min(hour_us) FROM ledger_read.performance) AND hands > 0"
+    )
+    return head(connection)
+
+
+def a_jackpots_day(connection: psycopg.Connection) -> int:
+    """Change a jackpot's roll-forward."""
+    connection.execute(
+        "UPDATE ledger_read.jackpot_days SET contributions = contributions + 1, meter_net = meter_net + 1"
+        " WHERE jackpot_id = 'pot'"
+    )
+    return head(connection)
+
+
+def a_players_round(connection: psycopg.Connection) -> int:
+    """Take a round off a player's list."""
+    connection.execute("DELETE FROM ledger_read.player_rounds WHERE round_id = 'R-OPEN'")
+    return head(connection)
+
+
 TAMPERINGS: list[tuple[Tamper, str]] = [
     (a_balance, "wallets"),
     (money_on_game, "wallets"),
@@ -331,5 +355,8 @@ TAMPERINGS: list[tuple[Tamper, str]] = [
     (a_record, "round_records"),
     (a_record_that_is_gone, "round_records"),
     (the_trial_balance, "trial_balance"),
+    (figures_of_a_game, "performance"),
+    (a_jackpots_day, "jackpot_days"),
+    (a_players_round, "player_rounds"),
 ]
 """Each with the name of what is found."""

@@ -101,7 +101,7 @@ def test_a_ledger_is_checked_whether_its_server_runs_or_not(server_home: Path) -
     shown = run(*options).stdout.splitlines()
     assert (
         shown[0]
-        == f"1 discrepancies in {told(running)['position']} events; the first is at position {position}"
+        == f"1 discrepancy in {told(running)['position']} events; the first is at position {position}"
     )
 
 
@@ -126,6 +126,20 @@ def test_what_cannot_be_checked_is_said_in_a_line(filled: str, tmp_path: Path) -
         run("--data-dir", str(tmp_path), DATABASE_URL=url),
     ):
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+
+
+def test_archived_events_have_to_be_there(
+    filled: str, open_to_all: psycopg.Connection, tmp_path: Path
+) -> None:
+    """A ledger whose beginning was taken elsewhere cannot be checked from its beginning: status 2."""
+    open_to_all.execute(
+        "INSERT INTO ledger.horizon (first_position, last_position, partition, recorded_at_us, first_event)"
+        " VALUES (1, 5, 'events_1', 1, 'x')"
+    )
+    url = make_conninfo(filled, user="ledger_auditor", password=ledger.PASSWORDS["auditor"])
+    done = run("--data-dir", str(tmp_path), DATABASE_URL=url)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "attach them first" in done.stderr
 
 
 # ── Tampering ───────────────────────────────────────────────────────────────────────────────────────────────
