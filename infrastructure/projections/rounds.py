@@ -17,8 +17,8 @@ from infrastructure.projections.kinds import Facts, Happened, Poison
 from infrastructure.projections.source import Earlier
 
 STREAM_OF_ROUND: Final = "round-"
-EVENTS_MAX: Final = 100_000
-"""How many folded events' worth of rounds stays in memory between batches: some 50 MB."""
+EVENTS_MAX: Final = 50_000
+"""How many folded events' worth of rounds stays in memory between batches: some 45 MB."""
 
 
 class Rounds:
@@ -71,12 +71,15 @@ class Rounds:
         return facts
 
     def tidy(self) -> None:
-        """Forget, after a batch, the rounds that are over, and the oldest where there are too many."""
+        """Forget, after a batch, the rounds that are over, and the oldest where there are too many.
+
+        The latest stays, however many seats it has: it would be read whole again for each batch.
+        """
         for stream in self._over:
             if stream in self._known:
                 self._forget(stream)
         self._over.clear()
-        while self._weight > self._events_max and self._known:
+        while self._weight > self._events_max and len(self._known) > 1:
             self._forget(next(iter(self._known)))
 
     def _forget(self, stream: str) -> None:

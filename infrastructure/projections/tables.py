@@ -134,7 +134,7 @@ def register(
 
 
 def request(connection: psycopg.Connection, schema: str, projection: Projection) -> bool:
-    """Ask for a rebuild, in the open transaction; return False where one of this version is under way.
+    """Ask for a rebuild, in the open transaction; return False where one is under way, or nothing is live.
 
     One that has failed, or was begun by a software of another version, makes room.
     """
@@ -145,6 +145,8 @@ def request(connection: psycopg.Connection, schema: str, projection: Projection)
         ).format(**names),
         [projection.name],
     ).fetchall()
+    if not known:
+        return False
     for build, version, state, is_live in known:
         if is_live or state == "dropped":
             continue
@@ -156,7 +158,7 @@ def request(connection: psycopg.Connection, schema: str, projection: Projection)
             ).format(**names),
             [projection.name, build],
         )
-    register(connection, schema, projection, 1 + max((row[0] for row in known), default=0), live=not known)
+    register(connection, schema, projection, 1 + max(row[0] for row in known), live=False)
     return True
 
 
