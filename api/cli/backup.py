@@ -2,7 +2,7 @@
 
 It takes a base backup and has the server copy its log of changes there from then on, also after its next
 starts: `scripts/restore` makes of both the ledger as of a minute ago, or of any time since the base.
-Run it again for another base; remove the oldest base and its .json when you like. A service may be running.
+Run it again for another base (with --keep, old ones go). A service may be running.
 
 The keys are not in the backup unless you say --with-keys: whoever has them can open the seeds of open rounds
 and sign access tokens, and without them a restored ledger cannot be started. Keep a copy of them elsewhere.
@@ -38,10 +38,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pg-bin", type=Path, help="directory of other PostgreSQL programs")
     parser.add_argument("--to", type=Path, metavar="DIR", help="the backup's folder, best on another disk")
     parser.add_argument("--with-keys", action="store_true", help="copy the keys there too")
+    parser.add_argument(
+        "--keep", type=int, metavar="N", help="afterwards remove all bases but the newest N, and older log"
+    )
     parser.add_argument("--stop", action="store_true", help="copy the log nowhere from now on")
     chosen = parser.parse_args(arguments)
     if (chosen.to is None) != chosen.stop:
         parser.error("say --to DIR, or --stop")
+    if chosen.keep is not None and chosen.keep < 1:
+        parser.error("--keep keeps one base at least")
     if os.environ.get("DATABASE_URL"):
         return complain("this backs up the embedded database: for DATABASE_URL use its server's own tools")
     directory = data_directory.choose(chosen.data_dir, chosen.keys)
@@ -55,6 +60,9 @@ def main(arguments: list[str] | None = None) -> int:
                 say("the log of changes is copied nowhere from now on")
             else:
                 back_up(connection, dsn, directory, chosen.to.absolute(), chosen.pg_bin)
+                if chosen.keep is not None:
+                    for base in archive.prune(chosen.to.absolute(), chosen.keep):
+                        say(f"removed {base.path.name}, and the log before the oldest that is kept")
                 keep_keys(directory.keys, chosen.to.absolute(), wanted=chosen.with_keys)
     except KeyboardInterrupt:
         return complain("stopped before the end")

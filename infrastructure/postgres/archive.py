@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -36,6 +37,7 @@ TIMEOUT_S: Final = 60
 COPIED_WITHIN_S: Final = 120.0
 POLL_S: Final = 0.05
 FORMAT: Final = "stud-ledger/base-backup/1"
+_LOG_FILE: Final = re.compile(r"([0-9A-F]{8})([0-9A-F]{16})")
 
 
 class Base(NamedTuple):
@@ -121,6 +123,28 @@ def bases(folder: Path) -> list[Base]:
             raise LauncherError(f"{told} is damaged: remove it to go by another base backup") from None
         found.append(base)
     return found
+
+
+def prune(folder: Path, keep: int) -> list[Base]:
+    """Remove all base backups but the newest `keep`, and the log before them; return the removed bases.
+
+    A base's description goes first: what is half removed is none. Raises LauncherError, OSError.
+    """
+    found = bases(folder)
+    removed, kept = found[:-keep], found[-keep:]
+    for base in removed:
+        base.path.with_suffix(".json").unlink()
+        files.sync_directory(folder)
+        shutil.rmtree(base.path)
+    if kept:
+        first = _LOG_FILE.search((kept[0].path / "backup_label").read_text(encoding="utf-8"))
+        if first is None:
+            raise LauncherError(f"{kept[0].path} does not say where its log begins: it is damaged")
+        for path in (folder / "wal").glob("*.gz"):
+            name = _LOG_FILE.match(path.name)  # timelines go in front: what counts is the place behind
+            if name is not None and name[2] < first[2]:
+                path.unlink()
+    return removed
 
 
 def verify_base(programs: Binaries, base: Base) -> None:

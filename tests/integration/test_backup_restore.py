@@ -6,6 +6,7 @@ be made of its backup is tested on copies.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -299,6 +300,29 @@ def test_a_copy_does_not_write_into_the_backup_it_was_made_of(restored: Path) ->
     done = run("backup", "--data-dir", restored, "--stop")
     assert done.returncode == 0, done.stderr
     assert conf.read_text() == ""
+
+
+def test_old_bases_go_with_the_log_that_only_they_need(tmp_path: Path) -> None:
+    """With --keep the newest bases stay, and every file of the log from the oldest of them on."""
+    (tmp_path / "wal").mkdir()
+    for number, name in enumerate(("base-1", "base-2", "base-3"), 1):
+        (tmp_path / name).mkdir()
+        label = f"START WAL LOCATION: 0/{number}0 (file 0000000100000000000000{number}0)\n"
+        (tmp_path / name / "backup_label").write_text(label)
+        facts = {"finished_at": f"2026-11-0{number}T00:00:00+00:00", "major": 18, "system": "7"}
+        (tmp_path / f"{name}.json").write_text(json.dumps(facts))
+    log = [
+        f"0000000{line}0000000000000{place}"
+        for line, place in ((1, "00F"), (1, "01F"), (2, "020"), (1, "030"))
+    ]
+    for name in (*log, "00000002.history", f"{log[0]}.00000028.backup"):
+        (tmp_path / "wal" / f"{name}.gz").touch()
+    assert [base.path.name for base in archive.prune(tmp_path, 2)] == ["base-1"]
+    assert [base.path.name for base in archive.bases(tmp_path)] == ["base-2", "base-3"]
+    assert not (tmp_path / "base-1").exists()
+    left = {path.name.removesuffix(".gz") for path in (tmp_path / "wal").iterdir()}
+    assert left == {log[2], log[3], "00000002.history"}
+    assert archive.prune(tmp_path, 2) == []
 
 
 def test_a_backup_goes_where_it_makes_sense(
