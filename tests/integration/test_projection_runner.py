@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from structlog.testing import capture_logs
 
-from infrastructure.projections import lag, runner
+from infrastructure.projections import runner
 from infrastructure.projections.kinds import Happened, Out, Projection, Row
 from infrastructure.projections.postgres import PostgresSink
 from infrastructure.projections.round_facts import RoundFacts
@@ -252,30 +252,6 @@ def test_a_defect_ends_nothing_and_tells_no_values(
     eventually(lambda: is_at(ledger, 50))
     assert {line["event"] for line in logged} == {"projections_failed"}
     assert "c0ffee" not in str(logged)
-
-
-def test_how_far_behind_each_is_can_be_told(ledger: Copied) -> None:
-    """Positions and seconds behind the head; nothing where there is nothing to do."""
-    query = lag.query(ledger.dsn.schema)
-    with psycopg.connect(ledger.dsn.app, autocommit=True) as connection:
-        lags = [lag.Lag(*row) for row in connection.execute(query).fetchall()]
-        assert {(each.name, each.positions, each.seconds) for each in lags} == {
-            (make().name, 0, 0.0) for make in SMALL
-        }
-        ledger.append()
-        with Projector(
-            ledger.dsn.app, ledger.dsn.schema, projections=(Seen, Counted), batch_events_max=10
-        ) as one:
-            assert one.try_to_act()
-            one.turn()
-            while one.turn():
-                pass
-        lags = [lag.Lag(*row) for row in connection.execute(query).fetchall()]
-    behind = {each.name: (each.position, each.positions) for each in lags}
-    head = played().position
-    assert behind == {"seen": (head, 0), "counted": (head, 0), "chained": (0, head), "hands": (0, head)}
-    assert {each.name for each in lags if each.seconds > 0} == {"chained", "hands"}
-    assert {each.state for each in lags} == {"running"}
 
 
 def test_nobody_turns_who_did_not_ask_to_act(ledger: Copied) -> None:
