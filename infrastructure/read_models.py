@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 from psycopg import sql
 from psycopg.rows import DictRow
 
+from infrastructure.projections.jackpot_days import JACKPOT_DAYS
 from infrastructure.projections.performance import EXACT_FIGURES, FIGURES
 from infrastructure.projections.tables import read_schema
 
@@ -44,7 +45,6 @@ _QUERIES: Final = {
         ORDER BY began_position DESC LIMIT %s""",
     "records": """SELECT * FROM {read}.round_records WHERE round_id = %s AND seat > %s
         ORDER BY seat LIMIT %s""",
-    "jackpot_days": "SELECT * FROM {read}.jackpot_days WHERE jackpot_id = %s AND day <= %s ORDER BY day",
     "significant": """SELECT * FROM {read}.significant_events
         WHERE position > %s AND position <= %s AND at_us >= %s AND at_us < %s
         ORDER BY position, kind LIMIT %s""",
@@ -71,6 +71,7 @@ class ReadModels:
         read = sql.Identifier(read_schema(schema))
         self._ask = ask
         self._queries = {key: sql.SQL(text).format(read=read) for key, text in _QUERIES.items()}
+        self._jackpot_days = _jackpot_days(read)
         self._performance = {by: _performance(read, columns) for by, columns in _BREAKDOWNS.items()}
 
     async def statement(self, player: str, period: Period, limit: int) -> list[DictRow]:
@@ -91,9 +92,14 @@ class ReadModels:
         """The figures of the games over gaming days (ISO dates, both included)."""
         return await self._ask(self._performance[by], (first_day, last_day, limit))
 
-    async def jackpot_days(self, jackpot_id: str, last_day: str) -> list[DictRow]:
-        """A jackpot's movements by UTC date, from its opening to `last_day`, included."""
-        return await self._rows("jackpot_days", jackpot_id, last_day)
+    async def jackpot_days(
+        self, jackpot_id: str, first_day: str, last_day: str, characters: int
+    ) -> list[DictRow]:
+        """The sums of a jackpot's movements over UTC dates, both included, by their first characters: `part`.
+
+        All that moved before the first day is the part that is empty, and comes first.
+        """
+        return await self._ask(self._jackpot_days, (first_day, characters, jackpot_id, last_day))
 
     async def significant_events(self, period: Period, limit: int) -> list[DictRow]:
         """Significant events in a period, the oldest first."""
@@ -101,6 +107,19 @@ class ReadModels:
 
     async def _rows(self, query: str, *parameters: Any) -> list[DictRow]:
         return await self._ask(self._queries[query], parameters)
+
+
+def _jackpot_days(read: sql.Identifier) -> sql.Composed:
+    """The query that sums a jackpot's days, so that ten years of them need not be fetched for one."""
+    sums = sql.SQL(", ").join(
+        sql.SQL("sum({0}) AS {0}").format(sql.Identifier(column.name))
+        for column in JACKPOT_DAYS.columns
+        if column.name not in JACKPOT_DAYS.key
+    )
+    return sql.SQL(
+        "SELECT CASE WHEN day < %s THEN '' ELSE left(day, %s) END AS part, {sums}"
+        " FROM {read}.jackpot_days WHERE jackpot_id = %s AND day <= %s GROUP BY part ORDER BY part"
+    ).format(sums=sums, read=read)
 
 
 def _performance(read: sql.Identifier, breakdown: Sequence[str]) -> sql.Composed:

@@ -164,39 +164,36 @@ async def read_jackpots(
 async def _roll_forward(
     reading: Reading, jackpot: Jackpot, first: date, last: date, every: Literal["day", "month"]
 ) -> dict[str, Any]:
-    rows = await reading.models.jackpot_days(jackpot.jackpot_id, last.isoformat())
-    since = first.isoformat()
-    balances = {
-        pool: sum(int(row[net]) for row in rows if row["day"] < since) for pool, (_, net) in _POOLS.items()
-    }
-    days: dict[str, list[DictRow]] = {}
-    for row in rows:
-        if row["day"] >= since:
-            days.setdefault(row["day"][: _DAY_CHARACTERS[every]], []).append(row)
+    rows = await reading.models.jackpot_days(
+        jackpot.jackpot_id, first.isoformat(), last.isoformat(), _DAY_CHARACTERS[every]
+    )
+    balances = dict.fromkeys(_POOLS, 0)
+    if rows and not rows[0]["part"]:
+        before = rows.pop(0)
+        balances = {pool: int(before[net]) for pool, (_, net) in _POOLS.items()}
     return {
         "jackpot_id": jackpot.jackpot_id,
         "currency": jackpot.currency,
         "account_class": jackpot.account_class,
-        "intervals": [_interval(name, moved, balances) for name, moved in days.items()],
+        "intervals": [_interval(row, balances) for row in rows],
     }
 
 
-def _interval(name: str, rows: list[DictRow], balances: dict[str, int]) -> dict[str, Any]:
+def _interval(row: DictRow, balances: dict[str, int]) -> dict[str, Any]:
     """One interval; `balances` are the opening amounts before it and the closing ones after."""
     interval: dict[str, Any] = {
-        "interval": name,
-        "hits": sum(int(row["hits"]) for row in rows),
-        "paid": exact(sum(row["paid"] for row in rows)),
-        "paid_by_house": exact(sum(row["paid_by_house"] for row in rows)),
+        "interval": row["part"],
+        "hits": int(row["hits"]),
+        "paid": exact(row["paid"]),
+        "paid_by_house": exact(row["paid_by_house"]),
     }
     for pool, (figures, net) in _POOLS.items():
         opening = balances[pool]
-        balances[pool] += sum(int(row[net]) for row in rows)
-        moved = {figure: sum(int(row[figure]) for row in rows) for figure in figures}
+        balances[pool] += int(row[net])
         signed = {
-            figure.removeprefix(f"{pool}_"): exact(-amount if figure in OUTGOING else amount)
-            for figure, amount in moved.items()
-            if amount
+            figure.removeprefix(f"{pool}_"): exact(-row[figure] if figure in OUTGOING else row[figure])
+            for figure in figures
+            if row[figure]
         }
         interval[pool] = {"opening": exact(opening), **signed, "closing": exact(balances[pool])}
     return interval

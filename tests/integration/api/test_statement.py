@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -290,3 +291,35 @@ def test_significant_events_are_listed(stage: Api) -> None:
         item for item in listed if item["subject"] == "table-shut" and item["kind"] == "table_closed"
     ]
     assert closed["actor"] == "tester"
+
+
+def test_a_jackpots_days_and_months_follow_each_other(stage: Api) -> None:
+    """Each interval opens with what the one before it closed with, the first with all that was before."""
+    stage.jackpot("span", reset=5000)
+    stage.table("spanned", jackpot_id="span")
+    first = datetime.now(UTC).date()
+    for days in (0, 1, 40):  # the last test here: the service's clock is never put back
+        stage.clock.ahead_us = days * 24 * 3600 * 1_000_000
+        stage.player(f"lang-{days}")
+        stage.open("spanned", stage.seat(1, f"lang-{days}", side_bets={"jackpot": 100}))
+    last = first + timedelta(days=41)
+
+    def chain(since: date, **more: str) -> list[dict[str, Any]]:
+        days = {"from": str(since), "to": str(last), "min_position": position(stage), **more}
+        (found,) = stage.done(stage.get("/v1/jackpots/span/roll-forward", params=days))["items"]
+        return list(found["intervals"])
+
+    def meters(intervals: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+        told = ("opening", "contributions", "closing")
+        return [tuple(each["meter"][name] for name in told) for each in intervals]
+
+    by_day = [("0", "70", "5070"), ("5070", "70", "5140"), ("5140", "70", "5210")]
+    assert meters(chain(first)) == by_day
+    assert meters(chain(first + timedelta(days=2))) == by_day[2:]
+    assert chain(last) == []
+    months = chain(first, every="month")
+    played_in = {str(first + timedelta(days=days))[:7] for days in (0, 1, 40)}
+    assert [each["interval"] for each in months] == sorted(played_in)
+    told = meters(months)
+    assert (told[0][0], told[-1][2]) == ("0", "5210")
+    assert all(before[2] == after[0] for before, after in pairwise(told))
