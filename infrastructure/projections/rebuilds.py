@@ -16,7 +16,11 @@ from infrastructure.projections.engine import Engine, Key
 from infrastructure.projections.sink import DROPPED, REQUESTED, RUNNING, Checkpoint, Difference, Sink, Stale
 
 LOOK_SECONDS: Final = 0.5
-"""How often the registry is looked at."""
+"""How often the registry is looked at.
+
+A rebuild is switched one look after it has caught up, at the earliest: who
+reads several tables in one snapshot then finds all rows of the snapshot's positions in either build.
+"""
 SLICE_SECONDS: Final = 0.1
 """How long a comparison goes on before the live projections have their turn."""
 
@@ -65,13 +69,15 @@ class Rebuilds:
         if rebuilt.state != RUNNING or position is None or live is None:
             return
         live_position = self._engine.position(live.key)
-        if live_position is None:
-            # It was stopped, or an older software made it: there is nothing to compare with.
-            if position >= self._engine.front():
-                self._switch(live, rebuilt, None)
-        elif rebuilt.key in self._compared:
-            if position == live_position:
+        # Where there is no live position it was stopped, or an older software made it: there is nothing to
+        # compare with.
+        is_there = position >= self._engine.front() if live_position is None else position == live_position
+        if rebuilt.key in self._compared:
+            if is_there:
                 self._switch(live, rebuilt, self._compared[rebuilt.key])
+        elif live_position is None:
+            if is_there:
+                self._compared[rebuilt.key] = None
         elif position == live_position:
             compared = self._sink.compare(rebuilt.name, live.build, rebuilt.build)
             self._comparison = rebuilt.key, compared
@@ -96,7 +102,6 @@ class Rebuilds:
         comparison.close()
         self._comparison = None
         self._compared[key] = difference
-        self._next_look = 0.0
         return True
 
     def _switch(self, live: Checkpoint, rebuilt: Checkpoint, difference: Difference | None) -> None:
