@@ -11,7 +11,7 @@ would happen; `…_apply` does it, once somebody else has approved, after the sa
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from domain import events as ev
 from domain.approvals import Action, Approved, register
@@ -115,7 +115,7 @@ def _moved(payload: dict[str, Any], work: Work) -> _Moved:
     if source.unsettled:
         raise Rejection(
             "jackpot_unsettled",
-            f"{source.unsettled} bets on jackpot {source.jackpot_id} are not settled yet.",
+            f"Bets on jackpot {source.jackpot_id} that are not settled yet: {source.unsettled}.",
             unsettled=source.unsettled,
         )
     if source.currency != target.currency:
@@ -145,7 +145,7 @@ def adjustment_effect(payload: dict[str, Any], work: Work) -> dict[str, Any]:
     if pool not in POOLS:
         raise Rejection("validation_failed", f"The pools are {', '.join(POOLS)}.", parameter="pool")
     if not 1 <= abs(amount) <= AMOUNT_MAX:
-        raise Rejection("amount_out_of_range", f"An adjustment is 1 to {AMOUNT_MAX} minor units, or less 0.")
+        raise Rejection("amount_out_of_range", f"An adjustment is 1 to {AMOUNT_MAX} minor units, up or down.")
     before = {"meter": jackpot.meter, "overflow": jackpot.overflow, "diversion": jackpot.diverted}[pool]
     most = ceiling_exact(jackpot.ceiling) if pool == "meter" else None
     after = before + amount * EXACT
@@ -172,7 +172,7 @@ def adjustment_apply(payload: dict[str, Any], work: Work, approved: Approved) ->
         work.jackpots[payload["jackpot_id"]],
         ev.JackpotAdjusted(
             jackpot_id=payload["jackpot_id"],
-            pool=cast("ev.Pool", effect["pool"]),
+            pool=effect["pool"],
             amount=str(payload["amount"]),
             before=effect["before_exact"],
             after=effect["after_exact"],

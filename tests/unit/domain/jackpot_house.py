@@ -90,10 +90,11 @@ def change(ledger: Ledger, kind: str, **payload: Any) -> dict[str, Any]:
     return approve(ledger, propose(ledger, kind, **payload))
 
 
-def proposals_refused(ledger: Ledger, kind: str, code: str, **payload: Any) -> None:
-    """Check that a change cannot even be proposed."""
+def proposals_refused(ledger: Ledger, kind: str, code: str, **payload: Any) -> tuple[str, dict[str, Any]]:
+    """Check that a change cannot even be proposed; return what is said of it, to people and to programs."""
     with ledger.acting("anna", "admin"):
-        ledger.refused(c.Propose("no", kind, {"jackpot_id": "pot", **payload}), code)
+        rejection = ledger.refused(c.Propose("no", kind, {"jackpot_id": "pot", **payload}), code)
+    return rejection.detail, rejection.extra
 
 
 def pools(ledger: Ledger, jackpot_id: str = "pot") -> tuple[int, int, int]:

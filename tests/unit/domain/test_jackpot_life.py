@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from domain.jackpot_parameters import PARAMETERS
 from tests.unit.domain.jackpot_house import (
     NOTE,
     NOTHING,
+    ROYALS,
     STAKE,
+    approve,
     change,
     happened,
     ledger_with,
@@ -287,6 +290,103 @@ def test_an_adjustment_ends_at_the_ceiling_and_at_the_bound() -> None:
     pot.meter = 1_600 * 10_000
     proposals_refused(ledger, ADJUSTMENT, "amount_out_of_range", amount=1)
     propose(ledger, ADJUSTMENT, amount=-1)
+
+
+# ── What is said ────────────────────────────────────────────────────────────────────────────────
+def test_a_transfer_says_what_it_would_do() -> None:
+    """Each pool, what the other meter cannot take of it, and the other meter before and after."""
+    ledger = ledger_with(contribution="0.8", diversion="0.1", ceiling=1_050)
+    play(ledger, NOTHING, NOTHING)
+    ledger.jackpot(2_000, jackpot_id="heir", ceiling=2_500)
+    ledger.ask(c.DisableJackpot("pot"))
+    proposal = propose(ledger, TRANSFER, to="heir")
+    assert proposal["effect"] == {
+        "jackpot_id": "pot",
+        "to": "heir",
+        "amount_exact": "1050",
+        "overflow_exact": "110",
+        "diversion_exact": "20",
+        "above_ceiling_exact": "550",
+        "to_meter_before_exact": "2000",
+        "to_meter_after_exact": "2500",
+    }
+    assert approve(ledger, proposal)["result"] == proposal["effect"]
+    assert pools(ledger, "heir") == (2_500, 660, 20)
+
+
+def test_an_adjustment_says_what_it_would_do() -> None:
+    """Which pool, by how much, and what it holds before and after."""
+    ledger = ledger_with()
+    proposal = propose(ledger, ADJUSTMENT, amount=-400)
+    assert proposal["effect"] == {
+        "jackpot_id": "pot",
+        "pool": "meter",
+        "amount": -400,
+        "before_exact": "1000",
+        "after_exact": "600",
+    }
+    assert approve(ledger, proposal)["result"] == proposal["effect"]
+
+
+def test_every_refusal_says_why() -> None:
+    """In one sentence for people, with figures for programs."""
+    ledger = ledger_with(ceiling=1_500)
+    refused = partial(proposals_refused, ledger)
+    bounds = f"An adjustment is 1 to {10**12} minor units, up or down."
+    holds = "A pool holds zero at least, and at most its ceiling or what the ledger can count."
+    assert refused(ADJUSTMENT, "amount_out_of_range", amount=0) == (bounds, {})
+    assert refused(ADJUSTMENT, "amount_out_of_range", amount=501) == (holds, {"before_exact": "1000"})
+    assert refused(ADJUSTMENT, "validation_failed", amount=1, pool="x") == (
+        "The pools are meter, overflow, diversion.",
+        {"parameter": "pool"},
+    )
+    ledger.jackpot(0, jackpot_id="heir")
+    assert refused(TRANSFER, "jackpot_enabled", to="heir") == (
+        "Jackpot pot takes bets: disable it first.",
+        {},
+    )
+    round_id = ledger.open(ledger.stake(1, jackpot=STAKE))
+    ledger.ask(c.DisableJackpot("pot"))
+    assert refused(TRANSFER, "jackpot_unsettled", to="heir") == (
+        "Bets on jackpot pot that are not settled yet: 1.",
+        {"unsettled": 1},
+    )
+    ledger.ask(c.VoidRound(round_id, "malfunction"))
+    assert refused(TRANSFER, "validation_failed", to="pot") == (
+        "A jackpot is transferred to another one.",
+        {},
+    )
+    for fields, code, detail in (
+        ({"currency": "EUR"}, "currency_mismatch", "One holds USD, the other EUR."),
+        ({"account_class": "test"}, "account_class_mismatch", "One is for real accounts, the other is not."),
+    ):
+        ledger.jackpot(0, jackpot_id=code, **fields)
+        assert refused(TRANSFER, code, to=code) == (detail, {})
+    ledger.work.jackpots["heir"].overflow = MOST * 10_000
+    ledger.work.jackpots["heir"].ceiling = 999
+    assert refused(TRANSFER, "amount_out_of_range", to="heir") == (
+        "The other jackpot cannot hold what it would get.",
+        {},
+    )
+    ledger.work.jackpots["heir"].overflow = 0
+    change(ledger, TRANSFER, to="heir")
+    assert refused(TRANSFER, "jackpot_retired", to="heir") == ("Jackpot pot is retired.", {})
+
+
+def test_a_jackpots_stream_counts_its_own_events() -> None:
+    """Versions go up by one, whoever's command it was, and each time its row is to be written."""
+    ledger = ledger_with()
+    ledger.work.touched_jackpots.clear()
+    for command in (c.DisableJackpot("pot"), c.EnableJackpot("pot")):
+        ledger.ask(command)
+        assert ledger.work.touched_jackpots == {"pot"}
+        ledger.work.touched_jackpots.clear()
+    change(ledger, PARAMETERS, contribution="1", reset=5)
+    assert ledger.work.touched_jackpots == {"pot"}
+    play(ledger, ROYALS[0])
+    change(ledger, ADJUSTMENT, amount=10**12)
+    versions = [emitted.version for emitted in ledger.events if emitted.stream == "jackpot-pot"]
+    assert versions == [1, 2, 3, 4, 5, 6] == [*range(1, ledger.work.jackpots["pot"].version + 1)]
 
 
 # ── Unknown jackpots ────────────────────────────────────────────────────────────────────────────

@@ -51,7 +51,13 @@ def test_new_parameters_wait_for_the_win() -> None:
     pot = ledger.work.jackpots["pot"]
     assert (pot.parameters_version, pot.contribution, pot.reset, pot.ceiling) == (1, "1", 1_000, None)
     assert approval["result"]["scheduled"] == {"version": 2, "sha256": sha256, **NEW}
-    assert approval["result"]["in_force"]["version"] == 1
+    assert approval["result"]["in_force"] == {
+        "version": 1,
+        "sha256": parameters_sha256(parameters_document("pot", "USD", "1", 1_000, 1)),
+        "contribution": "1",
+        "reset": 1_000,
+    }
+    assert approval["result"]["jackpot_id"] == "pot"
     play(ledger, STRAIGHT_FLUSH)
     assert ledger.work.jackpots["pot"].parameters_version == 1
 
@@ -196,3 +202,47 @@ def test_what_has_become_impossible_is_refused_when_it_is_approved() -> None:
     play(ledger, NOTHING)
     with ledger.acting("ben", "admin"):
         ledger.refused(c.Approve(proposal["approval_id"]), "amount_out_of_range")
+
+
+def test_every_refusal_says_why() -> None:
+    """In one sentence for people, with figures for programs."""
+    ledger = ledger_with(ceiling=2_000)
+    effect = propose(ledger, PARAMETERS, contribution="1", reset=5, ceiling=MOST)["effect"]
+    assert effect["in_force"]["ceiling"] == 2_000
+    assert effect["scheduled"]["ceiling"] == MOST
+
+    def said(code: str, **payload: Any) -> tuple[str, dict[str, Any]]:
+        new = {"contribution": "0.5", "reset": 5, **payload}
+        return proposals_refused(ledger, PARAMETERS, code, **new)
+
+    assert said("amount_out_of_range", reset=-1) == (f"A reset is 0 to {10**12} minor units.", {})
+    assert said("amount_out_of_range", ceiling=5) == (
+        f"A ceiling is above the reset and at most {MOST} minor units.",
+        {},
+    )
+    assert said("amount_out_of_range", ceiling=1_000) == (
+        "A ceiling is above what the meter holds, and above the reset that it restarts at.",
+        {"meter_exact": "1000"},
+    )
+    detail, extra = said("validation_failed", contribution="2")
+    assert detail.startswith("The contribution is refused: not a share: '2' (")
+    assert extra == {}
+    assert said("validation_failed", diversion="0.6") == (
+        "Contribution and diversion are more than the whole side bet.",
+        {},
+    )
+
+
+def test_a_diversion_in_force_is_told_beside_what_waits() -> None:
+    """All of the parameters on both sides."""
+    ledger = ledger_with(contribution="0.6", ceiling=2_000, diversion="0.1")
+    effect = propose(ledger, PARAMETERS, contribution="1", reset=5)["effect"]
+    document = parameters_document("pot", "USD", "0.6", 1_000, 1, 2_000, "0.1")
+    assert effect["in_force"] == {
+        "version": 1,
+        "sha256": parameters_sha256(document),
+        "contribution": "0.6",
+        "reset": 1_000,
+        "ceiling": 2_000,
+        "diversion": "0.1",
+    }
