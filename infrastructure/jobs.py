@@ -43,7 +43,7 @@ STAKED_SEARCH_MAX: Final = 5_000
 """How many due rounds, the last ones first, are looked through for such as have stakes."""
 UNSETTLED_MAX: Final = 20
 ATTEMPTS_MAX: Final = 100
-PARTITIONS_SECONDS: Final = 20.0
+LOOK_SECONDS: Final = 20.0
 
 _OPTIONS: Final = "-c statement_timeout=30000 -c lock_timeout=10000"
 _DUE: Final = """SELECT round_id, deadline_us FROM {}.open_rounds
@@ -59,6 +59,8 @@ _DUE_WITH_STAKES: Final = """SELECT round_id, deadline_us FROM (
 _UNSETTLED: Final = """SELECT round_id,
         (SELECT max(version) FROM {0}.events WHERE stream = 'round-' || round_id)
     FROM {0}.open_rounds WHERE unsettled ORDER BY round_id LIMIT %s"""
+_NOT_COPIED: Final = """SELECT last_failed_wal FROM pg_stat_archiver
+    WHERE last_failed_time > coalesce(last_archived_time, '-infinity')"""
 
 log = structlog.get_logger(__name__)
 
@@ -114,17 +116,23 @@ class Jobs:
 
         The connection is in autocommit mode. Raises psycopg.Error, Overloaded, TimeoutError.
         """
-        self._make_partitions(connection)
+        self._look_after(connection)
         more = self._time_out_rounds(connection)
         self._go_on(dict(self._ask(connection, _UNSETTLED, UNSETTLED_MAX)))
         self._look_daily()  # last: files that cannot be read keep no player waiting
         return more
 
-    def _make_partitions(self, connection: psycopg.Connection) -> None:
-        """Look now and then whether the next events have their tables: two are made ahead of the head."""
-        if time.monotonic() >= self._next_look:
-            partitions.make_ahead(connection, self._schema)
-            self._next_look = time.monotonic() + PARTITIONS_SECONDS
+    def _look_after(self, connection: psycopg.Connection) -> None:
+        """See to it now and then that the next events have their tables, and a backup its log.
+
+        What the server cannot copy away it keeps, until its disk is full.
+        """
+        if time.monotonic() < self._next_look:
+            return
+        self._next_look = time.monotonic() + LOOK_SECONDS
+        partitions.make_ahead(connection, self._schema)
+        for (name,) in self._ask(connection, _NOT_COPIED):
+            log.error("backup_log_not_copied", file=name)
 
     def _look_daily(self) -> None:
         """When a day begins (UTC), have its first command: the software is looked at (GLI-19 2.3.2)."""

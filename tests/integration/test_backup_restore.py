@@ -18,6 +18,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,15 +27,17 @@ from random import Random
 import orjson
 import psycopg
 import pytest
+import structlog
 
 from api.cli import backup
 from domain import commands as c
 from domain.money import EXACT
 from infrastructure import bootstrap
 from infrastructure.clock import system_clock
+from infrastructure.jobs import Jobs
 from infrastructure.keys import Keys, load_passwords
 from infrastructure.ledger.postgres import PostgresStore
-from infrastructure.ledger.submission import Submission, command_id, fingerprint
+from infrastructure.ledger.submission import Result, Submission, command_id, fingerprint
 from infrastructure.ledger.writer import Writer
 from infrastructure.postgres import EmbeddedPostgres, archive
 from infrastructure.seals import Seals
@@ -297,9 +300,30 @@ def test_a_copy_does_not_write_into_the_backup_it_was_made_of(restored: Path) ->
     conf = restored / "postgres" / "archive.conf"
     assert conf.read_text() == ""
     conf.write_text("archive_command = 'false'\n")
-    done = run("backup", "--data-dir", restored, "--stop")
+    with EmbeddedPostgres(restored / "postgres") as server:
+        dsn = bootstrap.prepare(server.dsn, passwords=load_passwords(restored / "keys")).app
+        with psycopg.connect(server.dsn, autocommit=True) as connection:
+            assert what_jobs_log(dsn) == []
+            connection.execute("SELECT pg_create_restore_point('x'), pg_switch_wal()")
+            deadline = time.monotonic() + 30
+            while connection.execute("SELECT failed_count FROM pg_stat_archiver").fetchone() == (0,):
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            assert what_jobs_log(dsn) == ["backup_log_not_copied"]
+        done = run("backup", "--data-dir", restored, "--stop")
     assert done.returncode == 0, done.stderr
     assert conf.read_text() == ""
+
+
+def what_jobs_log(dsn: str) -> list[str]:
+    """Return what a turn of the service's jobs has to say."""
+
+    def no_work(_: Submission) -> Future[Result]:
+        raise AssertionError
+
+    with psycopg.connect(dsn, autocommit=True) as connection, structlog.testing.capture_logs() as logs:
+        Jobs(dsn, "ledger", no_work, lambda: 0).turn(connection)
+    return [entry["event"] for entry in logs]
 
 
 def test_old_bases_go_with_the_log_that_only_they_need(tmp_path: Path) -> None:
