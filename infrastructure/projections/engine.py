@@ -10,16 +10,17 @@ the others go on, and it goes on alone up to that event and stops before it, wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
 
 from infrastructure import defects
+from infrastructure.projections.ahead import ReadingAhead
+from infrastructure.projections.care import Care, Cares, Key
 from infrastructure.projections.group import Failed, Group, Member, SettledShelf
-from infrastructure.projections.happened import Batch, batch_from
+from infrastructure.projections.happened import batch_from
 from infrastructure.projections.kinds import Facts, Projection
 from infrastructure.projections.rounds import Rounds
 from infrastructure.projections.sink import RUNNING, STOPPED, Checkpoint, Move, Refused, Sink, Stale
@@ -27,40 +28,11 @@ from infrastructure.projections.source import Source
 
 BATCH_EVENTS_MAX: Final = 5_000
 
-Key = tuple[str, int]
 log = structlog.get_logger(__name__)
 
 
 class _Again(Exception):
     """Somebody has failed and is known; everybody begins again at the checkpoints."""
-
-
-@dataclass(slots=True)
-class _Care:
-    """What is known of a build in which something failed: it goes alone.
-
-    Either it goes up to `until` and stops there, because of `why` at the position after it; or rows were
-    refused somewhere up to `suspect`, and it goes `limit` events at a time to find the event.
-    """
-
-    until: int | None = None
-    at: int = 0
-    why: str = ""
-    suspect: int = 0
-    limit: int = 0
-
-
-class _Earlier:
-    """Where rounds read their earlier events: on the way on which events are read ahead, so one at a time."""
-
-    def __init__(self, source: Source, wait: Callable[[], None]) -> None:
-        self._source = source
-        self._wait = wait
-
-    def older(self, below: Mapping[str, int]) -> Iterator[bytes]:
-        """The events of these streams whose version is below the one given, each stream's in order."""
-        self._wait()
-        return self._source.older(below)
 
 
 class Engine:
@@ -80,7 +52,7 @@ class Engine:
         executor: Executor | None = None,
         batch_events_max: int = BATCH_EVENTS_MAX,
     ) -> None:
-        self._source = source
+        self._source = ReadingAhead(source, executor)
         self._sink = sink
         self._makers = {make().name: make for make in projections}
         self._facts = facts
@@ -88,10 +60,9 @@ class Engine:
         self._batch_events_max = batch_events_max
         self._groups: list[Group] = []
         self._next_behind = 0
-        self._care: dict[Key, _Care] = {}
+        self._cares = Cares()
         self._stopped: set[Key] = set()
         self._writing: tuple[list[Move], Future[None]] | None = None
-        self._ahead: tuple[int, int, Future[tuple[Sequence[bytes], bool]]] | None = None
 
     # ── What there is ───────────────────────────────────────────────────────────────────────────────────────
     def load(self) -> None:
@@ -99,8 +70,7 @@ class Engine:
         if self._writing is not None:
             self._writing[1].exception()  # whatever it came to: the checkpoints tell
             self._writing = None
-        self._wait_for_reading()
-        self._ahead = None
+        self._source.forget()
         self._groups = []
         for checkpoint in self._sink.checkpoints():
             if checkpoint.state == RUNNING or (checkpoint.live and checkpoint.state == STOPPED):
@@ -111,8 +81,8 @@ class Engine:
         key = checkpoint.key
         if not self.knows(checkpoint) or key in self._stopped:
             return
-        care = self._care.get(key)
-        if care is not None and care.until is not None and care.until <= checkpoint.position:
+        care = self._cares.of(key)
+        if care is not None and care.until is not None and care.is_over(checkpoint.position):
             self._stop(key, care)
             return
         shelf = SettledShelf(self._sink.shelf(*key), self._settle)
@@ -123,10 +93,10 @@ class Engine:
             if error is shelf.trouble:
                 raise
             why = f"{type(error).__name__} at {defects.place(error)}"
-            self._stop(key, _Care(at=checkpoint.position + 1, why=why))
+            self._stop(key, Care(at=checkpoint.position + 1, why=why))
             return
         member = Member(projection, key, checkpoint.live, checkpoint.error_position, shelf)
-        rounds = Rounds(_Earlier(self._source, self._wait_for_reading), self._facts)
+        rounds = Rounds(self._source, self._facts)
         self._groups.append(Group([member], checkpoint.position, rounds))
         self._merge()
 
@@ -137,7 +107,7 @@ class Engine:
             group.leave(key)
         self._groups = [group for group in self._groups if group.members]
         self._stopped.discard(key)
-        self._care.pop(key, None)
+        self._cares.end(key)
 
     def promote(self, key: Key) -> None:
         """A build has become the live one."""
@@ -190,7 +160,7 @@ class Engine:
         try:
             future.result()
         except Refused as refused:
-            self._refused(moves, str(refused))
+            self._cares.refused(moves, str(refused))
             raise _Again from refused
         self._written(moves)
 
@@ -223,35 +193,21 @@ class Engine:
             until = care.until if until is None or care.until is None else min(until, care.until)
         if until is not None:
             limit = min(limit, until - group.position)
-        batch, cut = self._read(group.position, limit)
+        stored, cut = self._source.after(group.position, limit)
+        batch = batch_from(group.position, stored)
+        del stored
+        if cut and len(self._groups) == 1:
+            self._source.begin(batch.end, limit)
         try:
             moves = group.project(batch)
         except Failed as failed:
             self._failed(group, failed)
             raise _Again from failed
-        if cut and self._executor is not None and len(self._groups) == 1:
-            position = group.position
-            self._ahead = position, limit, self._executor.submit(self._source.after, position, limit)
         if moves:
             self._write(moves)
-        if care is not None:
-            self._take_less_care(group, care)
+        if care is not None and care.is_over(group.position):
+            self._end_care(group, care)
         return cut
-
-    def _read(self, position: int, limit: int) -> tuple[Batch, bool]:
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None and ahead[:2] == (position, limit):
-            stored, cut = ahead[2].result()
-        else:
-            if ahead is not None:
-                ahead[2].exception()  # one at a time; what it read is of no use
-            stored, cut = self._source.after(position, limit)
-        return batch_from(position, stored), cut
-
-    def _wait_for_reading(self) -> None:
-        """Wait until nothing is read ahead any more; what was read, or went wrong, is kept."""
-        if self._ahead is not None:
-            self._ahead[2].exception()
 
     def _write(self, moves: list[Move]) -> None:
         self._settle()
@@ -261,7 +217,7 @@ class Engine:
         try:
             self._sink.apply(moves)
         except Refused as refused:
-            self._refused(moves, str(refused))
+            self._cares.refused(moves, str(refused))
             raise _Again from refused
         self._written(moves)
 
@@ -288,8 +244,8 @@ class Engine:
         self._groups = [*merged.values(), *alone]
 
     # ── What went wrong ─────────────────────────────────────────────────────────────────────────────────────
-    def _care_of(self, group: Group) -> _Care | None:
-        return self._care.get(group.members[0].key)
+    def _care_of(self, group: Group) -> Care | None:
+        return self._cares.of(group.members[0].key)
 
     def _failed(self, group: Group, failed: Failed) -> None:
         self._settle()
@@ -297,32 +253,20 @@ class Engine:
         if any(known.get(member.key) != group.position for member in group.members):
             # Another process has moved it: what was read of its rows was of after the batch, not before.
             raise Stale("the checkpoint was moved") from failed
-        for key in failed.keys:
-            self._care[key] = _Care(until=failed.position - 1, at=failed.position, why=failed.why)
+        self._cares.failed(failed.keys, failed.position, failed.why)
 
-    def _refused(self, moves: list[Move], why: str) -> None:
-        """Halve the batch in which rows were refused, for each of its builds alone, down to one event."""
-        first, last = moves[0].before + 1, moves[0].after
-        for move in moves:
-            key = move.name, move.build
-            if len(moves) == 1 and first == last:
-                self._care[key] = _Care(until=first - 1, at=first, why=why)
-            else:
-                limit = last - first + 1 if len(moves) > 1 else (last - first + 1) // 2
-                self._care[key] = _Care(suspect=last, limit=limit)
-
-    def _take_less_care(self, group: Group, care: _Care) -> None:
+    def _end_care(self, group: Group, care: Care) -> None:
+        """Stop a build that has come to where it cannot go on; let go free what has shown nothing wrong."""
         key = group.members[0].key
-        if care.until is not None and group.position >= care.until:
-            self._settle()
+        self._settle()
+        if care.until is None:
+            self._cares.end(key)
+        else:
             self._stop(key, care)
             self._groups.remove(group)
-        elif care.until is None and group.position >= care.suspect:
-            self._settle()
-            self._care.pop(key, None)
 
-    def _stop(self, key: Key, care: _Care) -> None:
+    def _stop(self, key: Key, care: Care) -> None:
         self._sink.stop(*key, care.why, care.at)
         self._stopped.add(key)
-        self._care.pop(key, None)
+        self._cares.end(key)
         log.error("projection_stopped", projection=key[0], position=care.at, why=care.why)

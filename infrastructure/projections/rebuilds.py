@@ -12,7 +12,8 @@ from typing import Final
 
 import structlog
 
-from infrastructure.projections.engine import Engine, Key
+from infrastructure.projections.care import Key
+from infrastructure.projections.engine import Engine
 from infrastructure.projections.sink import DROPPED, REQUESTED, RUNNING, Checkpoint, Difference, Sink, Stale
 
 LOOK_SECONDS: Final = 0.5
