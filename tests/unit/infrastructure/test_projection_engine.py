@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -75,7 +75,7 @@ def test_every_event_is_taken_in_once(batch: int) -> None:
 
 def test_writing_meanwhile_changes_nothing() -> None:
     """With a thread that writes while the next batch is projected the rows are the same."""
-    with ThreadPoolExecutor(1) as executor:
+    with ThreadPoolExecutor(2) as executor:
         sink = MemorySink([make() for make in SMALL])
         source = MemorySource(played())
         engine = Engine(source, sink, SMALL, RoundFacts, executor=executor, batch_events_max=13)
@@ -102,7 +102,7 @@ def test_a_crash_at_any_write_loses_and_doubles_nothing(*, after: bool, threaded
     """Whichever write fails, done or not, what is taken up at the checkpoints ends at the same rows."""
     ledger = beginning(played(), 200)
     wanted = expected(ledger)
-    with ThreadPoolExecutor(1) as executor:
+    with ThreadPoolExecutor(2) as executor:
         for fail_at in range(1, 11):
             sink = Unsteady([make() for make in SMALL], fail_at, after=after)
             engine = Engine(
@@ -119,6 +119,54 @@ def test_a_crash_at_any_write_loses_and_doubles_nothing(*, after: bool, threaded
             engine.load()
             run(engine)
             assert sink.tables == wanted
+
+
+class UnsteadySource(MemorySource):
+    """A source that fails at the call it is told to, of either kind."""
+
+    def __init__(self, ledger: MemoryLedger, fail_at: int) -> None:
+        super().__init__(ledger)
+        self.calls = itertools.count(1)
+        self.fail_at = fail_at
+
+    def after(self, position: int, limit: int) -> tuple[Sequence[bytes], bool]:
+        """Read, or fail."""
+        self._fail()
+        return super().after(position, limit)
+
+    def older(self, below: Mapping[str, int]) -> Iterator[bytes]:
+        """Read, or fail."""
+        self._fail()
+        return super().older(below)
+
+    def _fail(self) -> None:
+        if next(self.calls) == self.fail_at:
+            raise LostError
+
+
+@pytest.mark.parametrize("threaded", [False, True])
+def test_a_crash_at_any_reading_loses_and_doubles_nothing(*, threaded: bool) -> None:
+    """Whichever read fails, ahead or not, of new or of earlier events, the rows end the same."""
+    ledger = beginning(played(), 200)
+    wanted = expected(ledger)
+    with ThreadPoolExecutor(2) as executor:
+        for fail_at in range(1, 12):
+            sink = MemorySink([make() for make in SMALL])
+            engine = Engine(
+                UnsteadySource(ledger, fail_at),
+                sink,
+                SMALL,
+                RoundFacts,
+                executor=executor if threaded else None,
+                batch_events_max=20,
+            )
+            engine.load()
+            with pytest.raises(LostError):
+                run(engine)
+            engine.load()
+            run(engine)
+            assert sink.tables == wanted
+            assert not sink.alarms
 
 
 def test_memory_is_thrown_away_with_the_process() -> None:
@@ -258,7 +306,7 @@ def test_rows_that_are_refused_stop_the_projection_at_their_event(*, threaded: b
     """The batch is halved until the one event is found whose rows cannot be kept; others go on."""
     projections = (Twice, Counted, Chained, Hands)
     sink = MemorySink([make() for make in projections])
-    with ThreadPoolExecutor(1) as executor:
+    with ThreadPoolExecutor(2) as executor:
         engine = Engine(
             MemorySource(played()), sink, projections, RoundFacts, executor=executor if threaded else None
         )
