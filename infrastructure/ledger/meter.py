@@ -9,7 +9,7 @@ from infrastructure.ledger.submission import Outcome
 
 
 class Meter(Protocol):
-    """Takes note. Called on the writer's way, so that it may cost microseconds and may not raise."""
+    """Takes note. Called on the writer's way, so that it may cost microseconds; what it raises is logged."""
 
     def wrote(self, outcomes: Sequence[Outcome], seconds: float, waiting: int) -> None:
         """A batch was committed: what its commands came to, how long it took, how many are waiting now."""

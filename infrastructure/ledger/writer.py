@@ -294,10 +294,18 @@ class Writer:
         self._found()
         self._batches += 1
         self._commands += len(batch.submissions)
-        if self._meter is not None:
-            self._meter.wrote(batch.outcomes, time.monotonic() - began, self._queue.qsize())
+        self._measured(batch, time.monotonic() - began)
         for round_id, version in batch.unsettled:
             self._queue.put(Waiting(continuation(round_id, version), Future()))
+
+    def _measured(self, batch: Batch, seconds: float) -> None:
+        """Tell who measures. Whatever that comes to, nobody's answer waits for it."""
+        if self._meter is None:
+            return
+        try:
+            self._meter.wrote(batch.outcomes, seconds, self._queue.qsize())
+        except Exception as error:  # noqa: BLE001 - the batch is committed: what is left is to answer
+            log.error("meter_failed", error=type(error).__name__, at=place(error))  # noqa: TRY400
 
     # ── A lost connection ───────────────────────────────────────────────────────────────────────────────────
     def _lost(self, lost: StoreLost, submissions: Sequence[Submission]) -> None:

@@ -79,6 +79,25 @@ def end(future: Future[Result]) -> Any:
     return told(future.result()) if error is None else error
 
 
+class BrokenMeter:
+    """A meter without a disk to count on."""
+
+    def wrote(self, outcomes: object, seconds: float, waiting: int) -> None:
+        """Fail with what nobody may read."""
+        raise OSError(f"{SECRET} {outcomes} {seconds} {waiting}")
+
+
+def test_a_meter_that_fails_keeps_nobody_waiting(new_writer: Callable[..., Writer]) -> None:
+    """What is committed is answered, batch after batch, whatever becomes of its figures; that is logged."""
+    writer = new_writer(meter=BrokenMeter())
+    with capture_logs() as logged:
+        writer.start()
+        answers = [writer.call(submission(deposit(1, 1, f"r{n}"), f"k{n}")) for n in range(3)]
+    assert [told(answer)["balance"] for answer in answers] == [1_000_001, 1_000_002, 1_000_003]
+    assert [(line["event"], line["error"]) for line in logged] == [("meter_failed", "OSError")] * 3
+    assert SECRET not in str(logged)
+
+
 def test_what_is_waiting_is_one_batch(writer: Writer) -> None:
     """Commands that wait together are written together and each gets its own answer."""
     futures = hand_over(writer, *(submission(deposit(1, 1, f"r{n}"), f"k{n}") for n in range(100)))
