@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -46,6 +47,10 @@ _WAITING: Final = Gauge(
     registry=_OWN,
     multiprocess_mode="livesum",
 )
+
+
+if metrics_folder.VARIABLE in os.environ:
+    metrics_folder.reserve(Path(os.environ[metrics_folder.VARIABLE]), os.getpid())
 
 
 class Counts:

@@ -65,6 +65,14 @@ def test_what_processes_count_is_added_up(tmp_path: Path) -> None:
     assert found["stud_ledger_batch_commands_count"] == 2
 
 
+def test_a_process_counts_on_when_the_disk_is_full(tmp_path: Path) -> None:
+    """It has its files, with every block of them, before it counts: nothing new is written to be counted."""
+    (pid,) = run("import os; from infrastructure import metrics; print(os.getpid())", tmp_path).split()
+    made = {path: path.stat() for path in tmp_path.glob(f"*_{pid}.db")}
+    assert {path.name.partition("_")[0] for path in made} >= {"counter", "histogram", "gauge"}
+    assert all(stat.st_blocks * 512 >= stat.st_size > 0 for stat in made.values())
+
+
 def test_what_the_database_knows_is_told(tmp_path: Path) -> None:
     """Position, lag, alarms and the software, each under its name."""
     found = samples(run(TELLING, tmp_path))
