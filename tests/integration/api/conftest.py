@@ -25,7 +25,9 @@ from api.tokens import mint
 from domain.commands import Deposit, OpenPlayer
 from infrastructure import ids
 from infrastructure.bootstrap import prepare
+from infrastructure.checking import full
 from infrastructure.clock import system_clock
+from infrastructure.ledger import horizon
 from infrastructure.ledger.submission import ACCEPTED, own_submission
 
 if TYPE_CHECKING:
@@ -196,7 +198,10 @@ def done(response: httpx.Response) -> Any:
 
 
 def running(admin_dsn: str, keys: Path, *, schema: str | None = None, demo: bool = False) -> Iterator[Api]:
-    """Run a service on a schema of its own, or beside others on one that is there."""
+    """Run a service on a schema of its own, or beside others on one that is there.
+
+    Whatever was asked of it: in the end its ledger is what the events say, to the independent checker.
+    """
     schema = schema or f"api_{next(_numbers)}"
     logins = prepare(admin_dsn, schema, passwords=PASSWORDS)
     clock = Clock()
@@ -216,6 +221,11 @@ def running(admin_dsn: str, keys: Path, *, schema: str | None = None, demo: bool
     finally:
         server.should_exit = True
         thread.join()
+    with psycopg.connect(admin_dsn) as connection:
+        archived = horizon.read(connection, schema).position
+    if not archived:
+        left = full.check(lambda: psycopg.connect(admin_dsn, autocommit=True), schema, lambda *_: None)
+        assert left.findings == []
 
 
 @pytest.fixture(scope="module")

@@ -101,10 +101,8 @@ def test_what_is_not_there_is_not_found(stage: Api) -> None:
     "path",
     [
         "/nothing",
-        "/v1/players/anna/statement",
         "/v1/jackpots/j/log",
         "/log/checkpoint",
-        "/v1/reports/liability",
         "/v1/disputes/1",
         "/console",
     ],
@@ -112,12 +110,6 @@ def test_what_is_not_there_is_not_found(stage: Api) -> None:
 def test_what_later_work_builds_is_not_found(stage: Api, path: str) -> None:
     """A route that is not there answers with a problem, too."""
     stage.refused("not_found", 404, stage.get(path))
-
-
-@pytest.mark.parametrize("what", ["parameters", "enable", "disable", "transfers", "adjustments"])
-def test_a_jackpot_cannot_be_changed_yet(stage: Api, what: str) -> None:
-    """There are no stubs of the routes that change a jackpot."""
-    stage.refused("not_found", 404, stage.post(f"/v1/jackpots/j/{what}", {}))
 
 
 def test_the_wrong_method_is_refused_with_the_right_one(api: Api) -> None:
