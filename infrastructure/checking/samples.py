@@ -119,7 +119,7 @@ class Samples:
         for round_id, seat, position, *recorded in ledger.rows(_RECORDS, wanted):
             figures = folded[round_id]
             due = [figures.get(seat, {}).get(name) for name in _FIGURES]
-            if figures and recorded != due:  # none: its first events were archived
+            if figures and recorded != due:  # none: it is archived, or its beginning is
                 detail = f"seat {seat} of round {round_id} is recorded with {recorded}, not {due}"
                 wrong.append((round_id, Finding("round_records", position, detail)))
         self._wrong_rounds = sorted({round_id for round_id, _ in wrong})[:WRONG_MAX]
@@ -127,7 +127,9 @@ class Samples:
 
     @staticmethod
     def _fold(ledger: Ledger, round_id: str) -> dict[int, dict[str, int]]:
-        return round_figures(orjson.loads(data) for (data,) in ledger.rows(_EVENTS, f"round-{round_id}"))
+        events = [orjson.loads(data) for (data,) in ledger.rows(_EVENTS, f"round-{round_id}")]
+        whole = events and events[0]["type"] == "RoundOpened"
+        return round_figures(events) if whole else {}
 
 
 def round_figures(events: Iterable[dict[str, Any]]) -> dict[int, dict[str, int]]:
