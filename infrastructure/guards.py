@@ -17,7 +17,8 @@ _ON_THE_PARENT: Final = "events_never_change"
 
 # Types 27 and 58: before UPDATE and DELETE for each row; before these and TRUNCATE for each statement.
 _TRIGGERS: Final = r"""SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
-    WHERE relnamespace = to_regnamespace(%s) AND tgenabled = 'A' AND starts_with(tgname, relname || '_')
+    WHERE relnamespace = to_regnamespace(%s) AND tgenabled = 'A'
+        AND tgname IN (relname || '_never_change', relname || '_rows_never_change')
         AND tgfoid = to_regprocedure(%s) AND tgqual IS NULL AND tgattr = ''::int2vector
         AND tgtype = CASE WHEN tgname LIKE '%%\_rows\_never\_change' THEN 27 ELSE 58 END"""
 _RIGHTS: Final = """SELECT current_user, bool_or(rolsuper

@@ -206,6 +206,13 @@ def test_every_partition_refuses_change(database: str, lasting: AppDsn, table: s
         ("events_1", "ALTER TABLE {p} DISABLE TRIGGER {p}_never_change", "trigger {p}_never_change is missi"),
         ("events_20000001", "DROP TRIGGER {p}_rows_never_change ON {p}", "trigger {p}_rows_never_change is "),
         ("events_10000001", "ALTER TABLE {p} ENABLE TRIGGER {p}_never_change", "never_change is .* weakened"),
+        (
+            "events_1",
+            "DROP TRIGGER {p}_never_change ON {p}; CREATE TRIGGER {p}_never_change BEFORE UPDATE OR DELETE OR"
+            " TRUNCATE ON events EXECUTE FUNCTION refuse_change();"
+            " ALTER TABLE events ENABLE ALWAYS TRIGGER {p}_never_change",
+            "trigger {p}_never_change is missing",
+        ),
         ("events_1", "ALTER TABLE {p} DROP CONSTRAINT {p}_stream_version_key", "{p} lacks its unique index"),
         ("events_20000001", "GRANT UPDATE (data) ON {p} TO {app}", "could change recorded events"),
         ("events_1", "GRANT TRUNCATE ON {p} TO PUBLIC", "could change recorded events"),
