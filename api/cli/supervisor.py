@@ -30,6 +30,7 @@ BACKLOG = 1024
 FAILURES_MAX = 10  # with the delays below: most of a minute, in which a database may come back
 FIRST_DELAY_S = 0.1
 DELAY_S_MAX = 10.0
+DOUBLINGS_MAX = 16
 HEALTHY_AFTER_S = 60.0
 READY_TIMEOUT_S = 120.0
 PROBE_TIMEOUT_S = 1.0
@@ -148,22 +149,40 @@ class Workers:
     def _look_after(self, each: _Child) -> str:
         now = time.monotonic()
         if each.start_again_at is not None:
-            if now >= each.start_again_at:
-                each.process, each.started_at, each.start_again_at = self._spawn(each.name), now, None
-            return ""
+            return self._start_again(each, now) if now >= each.start_again_at else ""
         status = each.process.poll()
         if status is None:
             return ""
         if (folder := self._environment.get(metrics_folder.VARIABLE)) is not None:
             metrics_folder.forget_process(Path(folder), each.process.pid)
-        each.failures = 1 if now - each.started_at > HEALTHY_AFTER_S else each.failures + 1
-        if each.failures_max is not None and each.failures > each.failures_max:
-            raise ServiceError(f"a worker ended {each.failures} times in a row, now with status {status}")
-        delay_s = min(FIRST_DELAY_S * 2 ** (each.failures - 1), DELAY_S_MAX)
-        each.start_again_at = now + delay_s
+        if now - each.started_at > HEALTHY_AFTER_S:
+            each.failures = 0
+        delay_s = self._put_off(each, now, f"status {status}")
         return (
             f"{each.name} {each.process.pid} ended with status {status}; starting another in {delay_s:.1f} s"
         )
+
+    def _start_again(self, each: _Child, now: float) -> str:
+        try:
+            each.process, each.started_at, each.start_again_at = self._spawn(each.name), now, None
+        except OSError as problem:  # no memory, no process, no file: for now
+            delay_s = self._put_off(each, now, problem.strerror)
+            return f"{each.name} cannot be started ({problem.strerror}); trying again in {delay_s:.1f} s"
+        return ""
+
+    @staticmethod
+    def _put_off(each: _Child, now: float, why: str) -> float:
+        """Start a process that has failed again in a while; return in how many seconds.
+
+        Raises ServiceError where it has failed too often.
+        """
+        each.failures += 1
+        if each.failures_max is not None and each.failures > each.failures_max:
+            raise ServiceError(f"a worker ended {each.failures} times in a row, now with {why}")
+        doubled = min(each.failures - 1, DOUBLINGS_MAX)  # it may fail all night, and 2**1024 is no float
+        delay_s = min(FIRST_DELAY_S * 2**doubled, DELAY_S_MAX)
+        each.start_again_at = now + delay_s
+        return delay_s
 
     def _child(self, name: str, failures_max: int | None) -> _Child:
         return _Child(name, self._spawn(name), time.monotonic(), failures_max)

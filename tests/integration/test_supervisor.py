@@ -224,6 +224,29 @@ def test_the_one_beside_is_started_again_for_ever_and_ends_nothing(
     assert children() == before
 
 
+def test_the_one_beside_may_have_ended_a_thousand_times(started: Callable[..., Workers]) -> None:
+    """A night of ends is no number too large for the pause: it is the longest, and the service goes on."""
+    workers = started(beside=FAILING)
+    workers._children[-1].failures = 5_000
+    assert until_said(workers, "with status 7").endswith("starting another in 10.0 s")
+
+
+def test_a_process_that_cannot_be_made_is_tried_again(
+    listener: socket.socket, started: Callable[..., Workers], tmp_path: Path
+) -> None:
+    """A machine that makes no process now, for want of memory or files, does not end the service."""
+    program = tmp_path / "beside"
+    program.write_text(f"#!{sys.executable}\nraise SystemExit(7)\n")
+    program.chmod(0o700)
+    workers = started(beside=(str(program),))
+    program.rename(tmp_path / "away")
+    until_said(workers, "projector cannot be started (No such file or directory); trying again in 0.2 s")
+    until_said(workers, "projector cannot be started (No such file or directory); trying again in 0.4 s")
+    (tmp_path / "away").rename(program)
+    until_said(workers, "ended with status 7; starting another in 1.6 s")
+    assert ask(listener)[1] == "so"
+
+
 def test_a_service_that_tells_an_alarm_has_started(listener: socket.socket) -> None:
     """Something wrong with the ledger is no reason to keep those out who look after it."""
     workers = Workers(listener, {"TOLD": '"code":"ledger_alarm"'}, ALARMED)
