@@ -234,6 +234,7 @@ def end(registry: Registry, build: Checkpoint | None, name: str) -> int:
         return NOT_DONE
     if alarm := registry.alarm(name):
         print(f"{name}: rebuilt and switched, but it had not been what the events say: {alarm}")
+        print(f"{name}: the alarm ends with the next rebuild that finds nothing")
         return NOT_DONE
     print(f"{name}: rebuilt and switched")
     return DONE

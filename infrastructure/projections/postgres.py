@@ -97,6 +97,7 @@ class PostgresSink:
         name = sql.Identifier(tables.read_schema(schema))
         self._queries = {key: sql.SQL(text).format(schema=name) for key, text in _QUERIES.items()}
         self._writers: dict[tuple[str, int], TableWriter] = {}
+        self._analysed: tuple[str, int] | None = None
 
     # ── The engine's ────────────────────────────────────────────────────────────────────────────────────────
     def checkpoints(self) -> list[Checkpoint]:
@@ -172,6 +173,13 @@ class PostgresSink:
     def switch(self, name: str, live: int, rebuilt: int, difference: Difference | None) -> bool:
         """Make the rebuilt tables the live ones, in one transaction; a difference raises an alarm."""
         wanted = self._defined[name].tables
+        if self._analysed != (name, rebuilt):
+            # Readers' queries are planned by these figures from the switch on.
+            for table in wanted:
+                self._connection.execute(
+                    sql.SQL("ANALYZE {}").format(tables.physical(self._schema, table.name, rebuilt))
+                )
+            self._analysed = name, rebuilt
         try:
             with self._connection.transaction():
                 self._impatient()

@@ -356,6 +356,9 @@ def test_readers_and_auditors_see_the_view(postgres_sink: tuple[PostgresSink, Ap
     with psycopg.connect(dsn.auditor, autocommit=True) as auditor:
         assert auditor.execute(query).fetchall() == [("old",)]
         assert sink.switch("wide", 1, 2, None)
+        figures = "SELECT reltuples FROM pg_class WHERE oid = %s::regclass"
+        name = f"{dsn.schema}_read.added__2"
+        assert auditor.execute(figures, [name]).fetchone() == (1.0,), "plans know how many rows there are"
         assert auditor.execute(query).fetchall() == [("new",)]
         assert sink.drop("wide", 1)
         assert auditor.execute(query).fetchall() == [("new",)]
