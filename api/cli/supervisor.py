@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import http.client
+import math
 import os
 import signal
 import socket
@@ -166,8 +167,9 @@ class Workers:
         try:
             each.process, each.started_at, each.start_again_at = self._spawn(each.name), now, None
         except OSError as problem:  # no memory, no process, no file: for now
-            delay_s = self._put_off(each, now, problem.strerror)
-            return f"{each.name} cannot be started ({problem.strerror}); trying again in {delay_s:.1f} s"
+            why = problem.strerror or type(problem).__name__
+            delay_s = self._put_off(each, now, why)
+            return f"{each.name} cannot be started ({why}); trying again in {delay_s:.1f} s"
         return ""
 
     @staticmethod
@@ -180,7 +182,7 @@ class Workers:
         if each.failures_max is not None and each.failures > each.failures_max:
             raise ServiceError(f"a worker ended {each.failures} times in a row, now with {why}")
         doubled = min(each.failures - 1, DOUBLINGS_MAX)  # it may fail all night, and 2**1024 is no float
-        delay_s = min(FIRST_DELAY_S * 2**doubled, DELAY_S_MAX)
+        delay_s = min(math.ldexp(FIRST_DELAY_S, doubled), DELAY_S_MAX)
         each.start_again_at = now + delay_s
         return delay_s
 
