@@ -139,7 +139,11 @@ class EmbeddedPostgres:
     def trim_log(self) -> None:
         """Keep the log and one older part of it below a fixed size each. Call it now and then."""
         if self._log.exists() and self._log.stat().st_size > LOG_BYTES_MAX:
-            shutil.copyfile(self._log, self._log.with_suffix(".log.1"))
+            older = self._log.with_suffix(".log.1")
+            try:
+                shutil.copyfile(self._log, older)
+            except OSError:  # a full disk: what is left of the older part gives its room back
+                older.unlink(missing_ok=True)
             os.truncate(self._log, 0)  # the server appends to the same open file
 
     def __enter__(self) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import grp
 import os
 import pwd
@@ -376,6 +377,22 @@ def test_the_log_stays_bounded(
     with pytest.raises(psycopg.OperationalError):
         psycopg.connect(server.dsn, password="wrong")
     assert b"password authentication failed" in (server_home / "postgres.log").read_bytes()
+
+
+def test_a_log_without_room_for_its_older_part_is_emptied_all_the_same(
+    server: EmbeddedPostgres, server_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk the older part is given up, for room; whoever looks after the server is told nothing."""
+
+    def no_room(source: Path, older: Path) -> None:
+        older.write_bytes(source.read_bytes()[:1])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(cluster, "LOG_BYTES_MAX", 10)
+    monkeypatch.setattr(cluster.shutil, "copyfile", no_room)
+    server.trim_log()
+    assert (server_home / "postgres.log").stat().st_size == 0
+    assert not (server_home / "postgres.log.1").exists()
 
 
 def test_other_binaries_are_used_when_named(server_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
