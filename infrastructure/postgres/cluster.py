@@ -71,6 +71,7 @@ class EmbeddedPostgres:
         self._cluster = self._home / "cluster"
         self._log = self._home / "postgres.log"
         self._process: subprocess.Popen[bytes] | None = None
+        self._wanted = False
         self.installation: Path | None = None
         digest = hashlib.sha256(os.fsencode(self._home)).hexdigest()[:16]
         self._name = f"stud-ledger-{digest}"
@@ -99,6 +100,11 @@ class EmbeddedPostgres:
         Waits for recovery after a crash. Stops what an earlier owner left running. Raises DirectoryInUseError
         where another process holds the home, LauncherError where the server cannot run.
         """
+        self._bring_up()
+        self._wanted = True
+        return self.dsn
+
+    def _bring_up(self) -> None:
         account = accounts.server_account()
         if not self._cluster.exists():
             files.require_finished(self._home)
@@ -114,21 +120,27 @@ class EmbeddedPostgres:
             with psycopg.connect(self.dsn, connect_timeout=30) as connection:
                 connection.execute("SELECT 1")
         except BaseException:
-            self.stop()
+            self._take_down()
             raise
-        return self.dsn
 
     def restart_if_dead(self) -> bool:
-        """Start the server again if it died under us; tell whether that was so. Raises as `start` does."""
-        if self._process is None or self._process.poll() is None:
+        """Start the server again if it died under us; tell whether that was so.
+
+        Raises as `start` does, and OSError on a full disk; who asks again has it tried again.
+        """
+        if not self._wanted or self.pid is not None:
             return False
         self._process = None
         self._lock.release()
-        self.start()
+        self._bring_up()
         return True
 
     def stop(self) -> None:
         """Stop the server, in order if it can, and give the home back; harmless when nothing runs."""
+        self._wanted = False
+        self._take_down()
+
+    def _take_down(self) -> None:
         process, self._process = self._process, None
         try:
             if process is not None:

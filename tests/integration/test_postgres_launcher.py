@@ -202,6 +202,26 @@ def test_a_killed_server_is_started_again(server: EmbeddedPostgres) -> None:
     assert remembered(server.dsn) == [1]
 
 
+def test_a_server_that_cannot_be_started_again_now_is_later(
+    server: EmbeddedPostgres, server_home: Path
+) -> None:
+    """Whatever keeps a dead server from starting, such as a full disk: its owner can try until it is over."""
+    remember(server.dsn, 1)
+    first = server.pid
+    assert first is not None
+    (server_home / "tuning.conf").write_text("shared_buffers = 'plenty'\n")
+    os.kill(first, signal.SIGKILL)
+    assert eventually(lambda: server.pid is None)
+    for _ in range(2):
+        with pytest.raises(LauncherError, match="did not start"):
+            server.restart_if_dead()
+    (server_home / "tuning.conf").unlink()
+    assert server.restart_if_dead()
+    assert remembered(server.dsn) == [1]
+    server.stop()
+    assert not server.restart_if_dead()
+
+
 def test_owner_and_server_killed_at_once(
     server_home: Path, own_in_process: Callable[[], subprocess.Popen[str]]
 ) -> None:
