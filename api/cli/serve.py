@@ -20,6 +20,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from api.cli import data_directory, welcome
+from api.cli.database_watch import DatabaseWatch
 from api.cli.supervisor import PROJECTOR, ServiceError, Workers, listen
 from api.settings import ServiceSettings
 from api.tokens import TTL_SECONDS_DEFAULT, mint
@@ -205,11 +206,10 @@ def address_of(listener: socket.socket) -> str:
 
 def watch(workers: Workers, postgres: EmbeddedPostgres | None) -> None:
     """Keep the database and the workers up, for ever."""
+    database = None if postgres is None else DatabaseWatch(postgres)
     while True:
-        if postgres:
-            if postgres.restart_if_dead():
-                say("PostgreSQL ended and was started again")
-            postgres.trim_log()
+        if database is not None and (line := database.look()):
+            say(line)
         for line in workers.look_after():
             say(line)
         time.sleep(TICK_S)
