@@ -6,10 +6,11 @@ the trace. What is logged is named where it happens, and values that may be secr
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import MutableMapping
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 import structlog
@@ -27,9 +28,26 @@ def configure() -> None:
             _add_origin,
             structlog.processors.JSONRenderer(serializer=orjson.dumps),
         ],
-        logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
+        logger_factory=structlog.BytesLoggerFactory(_Lenient(sys.stderr.buffer)),  # type: ignore[arg-type]
         cache_logger_on_first_use=False,
     )
+
+
+class _Lenient:
+    """A stream to log to whose trouble is nobody's: with its disk full, the ledger goes on without logs."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, line: bytes) -> None:
+        """Write, if that can be."""
+        with contextlib.suppress(OSError):
+            self._stream.write(line)
+
+    def flush(self) -> None:
+        """Pass on what was written, if that can be."""
+        with contextlib.suppress(OSError):
+            self._stream.flush()
 
 
 def _add_origin(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

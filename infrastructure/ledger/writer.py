@@ -329,9 +329,9 @@ class Writer:
         while self._lost_at is None or self._waits_until(self._lost_at + RECOVERY_SECONDS):
             try:
                 found = self._store.find_commands([submission.id for submission in submissions])
-                self._found()
                 missing = [submission for submission in submissions if submission.id not in found]
                 again = iter(self._write(self._batch(missing)) if missing else ())
+                self._found()  # not before: a server whose disk is full answers, and takes nothing
             except StoreLost as lost:
                 self._lost(lost, submissions)
                 time.sleep(RECOVERY_PAUSE_SECONDS)

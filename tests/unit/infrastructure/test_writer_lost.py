@@ -167,6 +167,19 @@ def test_a_database_that_stays_away_keeps_nobody_waiting(writer: Writer, line: L
     assert ledger.ledger.wallets["p1"].balance == 1_000_001
 
 
+@pytest.mark.usefixtures("impatient")
+def test_a_database_that_answers_and_takes_nothing_keeps_nobody_waiting(
+    writer: Writer, ledger: Process
+) -> None:
+    """A server whose disk is full is no more waited for than one that cannot be reached."""
+    ledger.ledger.fail_commits += ["before"] * 100_000
+    futures = hand_over(writer, *(submission(deposit(1, 1, f"r{n}"), f"k{n}") for n in range(300)))
+    writer.start()
+    assert {type(end(future)) for future in futures} == {Overloaded}
+    ledger.ledger.fail_commits.clear()
+    assert told(writer.call(submission(deposit(1, 1, "r1"), "k1")))["balance"] == 1_000_001
+
+
 def test_stopping_during_an_outage_waits_for_nothing(writer: Writer, line: Line) -> None:
     """A writer that cannot reach its database ends all the same, at once, and answers who waits."""
     line.away = True
