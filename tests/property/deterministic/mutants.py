@@ -190,6 +190,19 @@ def a_projection_counts_twice() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def an_outage_begins_anew_with_each_attempt() -> Iterator[None]:
+    """A database that answers and takes nothing is waited for as long as it likes."""
+    lost = Writer._lost
+
+    def anew(self: Writer, *more: Any) -> None:
+        self._lost_at = None
+        lost(self, *more)
+
+    with mock.patch.object(Writer, "_lost", anew):
+        yield
+
+
 MUTANTS: tuple[Mutant, ...] = (
     a_lost_commit_is_taken_for_done,
     ids_are_not_looked_up,
@@ -202,6 +215,7 @@ MUTANTS: tuple[Mutant, ...] = (
     a_reference_is_credited_again,
     a_tie_is_a_win,
     a_round_settles_twice,
+    an_outage_begins_anew_with_each_attempt,
     the_checkpoint_is_not_in_the_transaction,
     a_projection_counts_twice,
 )

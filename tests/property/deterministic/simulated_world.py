@@ -37,6 +37,10 @@ from tests.property.deterministic.simulated_play import Play
 from tests.property.deterministic.simulated_stores import Crash
 
 NOON_US = 1_790_942_400_000_000
+PAUSE_SECONDS = 2.0
+"""How long a writer waits between two attempts: longer than really, so that an outage takes fewer of them."""
+WAIT_SECONDS_MAX = 3 * (writing.RECOVERY_SECONDS + PAUSE_SECONDS)
+"""A writer waits for its database for so long, and in that time each of two others does."""
 DRAIN_STEPS_MAX = 20_000
 TICKS_US = (1, 1_000, 1_000_000, 4_000_000, 25_000_000, 901_000_000, -5_000_000)
 TICK_WEIGHTS = (2, 2, 6, 3, 1, 0.2, 0.5)
@@ -54,7 +58,7 @@ class World:
         self.now_us = NOON_US + 86_400_000_000
         self.monotonic = 0.0
         self.faults = self.chance.choice((0.0, 0.02, 0.02, 0.08))
-        self.outage = 0
+        self.outage = self.full = 0
         self.steps: list[str] = []
         self.oracle = Oracle(ledger, model, self.steps)
         self.network: list[Sent] = []
@@ -89,6 +93,7 @@ class World:
         log = SimpleNamespace(warning=self.logged, error=self.logged, info=self.logged)
         with (
             mock.patch.object(writing, "time", time),
+            mock.patch.object(writing, "RECOVERY_PAUSE_SECONDS", PAUSE_SECONDS),
             mock.patch.object(postgres, "time", time),
             mock.patch.object(rebuilds, "time", time),
             mock.patch.object(writing, "log", log),
@@ -140,17 +145,26 @@ class World:
         """One writer takes a step, during which it may die."""
         self.steps.append(f"write at {self.machines.index(machine)}")
         self.awake.append(machine)
+        until = self.monotonic + WAIT_SECONDS_MAX
         try:
             machine.writer._step()
         except Crash:
             self.replace(machine)
         finally:
             self.awake.remove(machine)
+        require(self.monotonic <= until, "clients were kept waiting")
         self.hear()
 
     def tick(self) -> None:
         """Time passes, at times a lot, at times backwards."""
-        self.now_us += self.chance.choices(TICKS_US, TICK_WEIGHTS)[0]
+        ticked = self.chance.choices(TICKS_US, TICK_WEIGHTS)[0]
+        self.now_us += ticked
+        self.passed(ticked)
+
+    def passed(self, microseconds: int) -> None:
+        """What is wrong with the database goes by."""
+        tries = max(int(microseconds / 1_000_000 / PAUSE_SECONDS), 0)
+        self.outage, self.full = max(self.outage - tries, 0), max(self.full - tries, 0)
 
     def die(self) -> None:
         """A process dies between two steps."""
@@ -170,15 +184,17 @@ class World:
                 del self.underway[sent]
 
     def fail(self) -> None:
-        """The database cannot be reached for a while."""
-        self.outage = self.chance.choice((2, 5, 400))
-        self.steps.append(f"outage {self.outage}")
+        """The database cannot be reached for a while, or it answers and takes nothing."""
+        for_so_many = self.chance.choice((2, 5, 200))
+        what = self.chance.choice(("outage", "full"))
+        setattr(self, what, for_so_many)
+        self.steps.append(f"{what} {for_so_many}")
 
     def sleep(self, seconds: float) -> None:
         """A writer waits for its database: meanwhile time passes, and the others go on."""
         self.monotonic += seconds
         self.now_us += int(seconds * 1_000_000)
-        self.outage = max(self.outage - 1, 0)
+        self.passed(int(seconds * 1_000_000))
         others = [machine for machine in self.machines if machine.busy and machine not in self.awake]
         if others and self.chance.random() < 0.5:
             self.write_at(self.chance.choice(others))
@@ -213,7 +229,7 @@ class World:
     # ── Failures ────────────────────────────────────────────────────────────────────────────────────────────
     def fault(self, step: str) -> str:
         """Say what goes wrong with a step of a store: empty where nothing does."""
-        if self.outage:
+        if self.outage or (self.full and step in ("commit", "project")):
             return "lost"
         if self.chance.random() >= self.faults:
             return ""
@@ -258,7 +274,7 @@ class World:
     # ── The end ─────────────────────────────────────────────────────────────────────────────────────────────
     def drain(self) -> None:
         """Nothing fails any more: everything that was sent is answered."""
-        self.faults, self.outage = 0.0, 0
+        self.faults, self.outage, self.full = 0.0, 0, 0
         for _ in range(DRAIN_STEPS_MAX):
             if self.network:
                 self.deliver()
