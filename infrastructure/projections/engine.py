@@ -1,7 +1,7 @@
 """The engine: it takes all builds of all projections forward, batch by batch.
 
 Builds that stand at one position go on together: their events are read and decoded once. What a batch puts
-out is written while the next one is read and projected; a projection that reads its own rows waits for that.
+out is written while the next one is read and projected.
 
 Whatever goes wrong on the way to the database, all that is in memory is thrown away and taken up again at the
 checkpoints. What goes wrong with an event, or with the rows it makes, concerns the projection it happens in:
@@ -10,7 +10,7 @@ the others go on, and it goes on alone up to that event and stops before it, wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from typing import Final
 
@@ -19,9 +19,10 @@ import structlog
 from infrastructure import defects
 from infrastructure.projections.ahead import ReadingAhead
 from infrastructure.projections.care import Care, Cares, Key
-from infrastructure.projections.group import Failed, Group, Member, SettledShelf
+from infrastructure.projections.current_shelf import CurrentShelf
+from infrastructure.projections.group import Failed, Group, Member
 from infrastructure.projections.happened import batch_from
-from infrastructure.projections.kinds import Facts, Projection
+from infrastructure.projections.kinds import Facts, Projection, Row
 from infrastructure.projections.rounds import Rounds
 from infrastructure.projections.sink import RUNNING, STOPPED, Checkpoint, Move, Refused, Sink, Stale
 from infrastructure.projections.source import Source
@@ -85,8 +86,10 @@ class Engine:
         if care is not None and care.until is not None and care.is_over(checkpoint.position):
             self._stop(key, care)
             return
-        shelf = SettledShelf(self._sink.shelf(*key), self._settle)
         projection = self._makers[checkpoint.name]()
+        shelf = CurrentShelf(
+            self._sink.shelf(*key), projection.tables, lambda: self._on_the_way(key), self._settle
+        )
         try:
             projection.restore(shelf, checkpoint.position)
         except Exception as error:
@@ -152,6 +155,11 @@ class Engine:
             self._settle()
         except (_Again, Stale):
             self.load()
+
+    def _on_the_way(self, key: Key) -> Mapping[str, Sequence[Row]]:
+        """A build's rows that are being written."""
+        moves = () if self._writing is None else self._writing[0]
+        return next((move.rows for move in moves if (move.name, move.build) == key), {})
 
     def _settle(self) -> None:
         if self._writing is None:

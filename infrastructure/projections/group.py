@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
-
-import psycopg
+from typing import Any
 
 from infrastructure import defects
+from infrastructure.projections.current_shelf import CurrentShelf
 from infrastructure.projections.happened import Batch
-from infrastructure.projections.kinds import Happened, Key, Poison, Projection, Row, Shelf
+from infrastructure.projections.kinds import Happened, Poison, Projection, Row
 from infrastructure.projections.rounds import STREAM_OF_ROUND, Rounds
 from infrastructure.projections.sink import Move
-
-_Found = TypeVar("_Found")
-_ABOUT_ROWS: Final = (psycopg.DataError, psycopg.ProgrammingError, psycopg.NotSupportedError)
 
 
 class Failed(Exception):
@@ -46,40 +42,6 @@ class Rows:
         return rows
 
 
-class SettledShelf:
-    """A shelf that waits before each look until what is being written is written.
-
-    `trouble` is the error that a look ended with: it is the database's, not the projection's.
-    """
-
-    def __init__(self, shelf: Shelf, settle: Callable[[], None]) -> None:
-        self._shelf = shelf
-        self._settle = settle
-        self.trouble: BaseException | None = None
-
-    def rows(self, table: str, keys: Sequence[Key]) -> Mapping[Key, Row]:
-        """The rows under these full keys."""
-        return self._look(self._shelf.rows, table, keys)
-
-    def latest(self, table: str, prefixes: Sequence[Key]) -> Mapping[Key, Row]:
-        """For each prefix of the key its row with the greatest key."""
-        return self._look(self._shelf.latest, table, prefixes)
-
-    def whole(self, table: str) -> Sequence[Row]:
-        """Every row in the order of the key."""
-        return self._look(self._shelf.whole, table)
-
-    def _look(self, look: Callable[..., _Found], *arguments: Any) -> _Found:
-        try:
-            self._settle()
-            return look(*arguments)
-        except _ABOUT_ROWS:
-            raise
-        except Exception as error:
-            self.trouble = error
-            raise
-
-
 @dataclass(slots=True)
 class Member:
     """A build as it is taken forward. `error_position` is where it was stopped before, if it was."""
@@ -88,7 +50,7 @@ class Member:
     key: tuple[str, int]
     live: bool
     error_position: int | None
-    shelf: SettledShelf
+    shelf: CurrentShelf
     out: Rows = field(init=False)
 
     def __post_init__(self) -> None:

@@ -180,7 +180,7 @@ class _MemoryShelf:
         kept, wanted = self._rows[table], set(prefixes)
         length = len(prefixes[0]) if prefixes else 0
         greatest: dict[Key, Key] = {}
-        for key in kept:
+        for key in list(kept):  # at once: they may be written meanwhile
             prefix = key[:length]
             if prefix in wanted and key >= greatest.get(prefix, key):
                 greatest[prefix] = key

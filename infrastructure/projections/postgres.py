@@ -81,7 +81,10 @@ def prepare(connection: psycopg.Connection) -> psycopg.Connection:
 
 
 class PostgresSink:
-    """A `Sink`. `connect` makes a connection in autocommit mode, for a comparison's own snapshot."""
+    """A `Sink`. `connect` makes a connection in autocommit mode, for a comparison's own snapshot.
+
+    `looking` is a connection on which rows are looked up while others are written; without one, the same.
+    """
 
     def __init__(
         self,
@@ -89,8 +92,10 @@ class PostgresSink:
         schema: str,
         projections: Iterable[Projection],
         connect: Callable[[], psycopg.Connection],
+        looking: psycopg.Connection | None = None,
     ) -> None:
         self._connection = prepare(connection)
+        self._looking = connection if looking is None else prepare(looking)
         self._schema = schema
         self._defined = {each.name: each for each in projections}
         self._connect = connect
@@ -106,7 +111,7 @@ class PostgresSink:
 
     def shelf(self, name: str, build: int) -> Shelf:
         """The rows of a build."""
-        return PostgresShelf(self._connection, self._schema, self._defined[name].tables, build)
+        return PostgresShelf(self._looking, self._schema, self._defined[name].tables, build)
 
     def apply(self, moves: Sequence[Move]) -> None:
         """Write all the rows and move all the checkpoints, or nothing. Raises Stale, Refused."""

@@ -21,7 +21,7 @@ from infrastructure.projections import tables
 from infrastructure.projections.catalogue import PROJECTIONS
 from infrastructure.projections.engine import BATCH_EVENTS_MAX, Engine
 from infrastructure.projections.kinds import Facts, Projection
-from infrastructure.projections.postgres import PostgresSink, prepare
+from infrastructure.projections.postgres import PostgresSink
 from infrastructure.projections.rebuilds import Rebuilds
 from infrastructure.projections.round_facts import RoundFacts
 from infrastructure.projections.source import PostgresSource
@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 
 
 class Projector:
-    """The engine on three connections of its own. A context manager; not thread safe.
+    """The engine on connections of its own. A context manager; not thread safe.
 
     `acting` says whether it is the one that projects: until `try_to_act` says so, do not `turn`.
     """
@@ -63,7 +63,7 @@ class Projector:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             self._writing = stack.enter_context(self._connect())
-            self._reading = prepare(stack.enter_context(self._connect()))
+            self._reading = stack.enter_context(self._connect())
             executor = stack.enter_context(ThreadPoolExecutor(2, "projections"))
             self._executor = executor
             self._stack = stack.pop_all()
@@ -87,7 +87,11 @@ class Projector:
         if had:
             tables.ensure(self._writing, self._schema, self._projections)
             sink = PostgresSink(
-                self._writing, self._schema, [make() for make in self._projections], self._connect
+                self._writing,
+                self._schema,
+                [make() for make in self._projections],
+                self._connect,
+                self._reading,
             )
             engine = Engine(
                 PostgresSource(self._reading, self._schema),
