@@ -22,9 +22,9 @@ def gaming_day(at_us: int, zone: str, cutoff_hour: int) -> str:
 def hour_start_us(at_us: int, zone: str) -> int:
     """The start of the wall clock's hour in `zone` that a moment belongs to.
 
-    Both are in microseconds since the epoch, so that the hour which the clock shows twice is two hours. An hour
-    within which the zone changes its offset (Lord Howe Island's clocks move by half of one) is cut there: what
-    comes after begins at the change.
+    Both are in microseconds since the epoch, so that the hour which the clock shows twice is two hours. An
+    hour within which the zone changes its offset (Lord Howe Island's clocks move by half of one) is cut
+    there: what comes after begins at the change.
     """
     return _hour_of_quarter(at_us // QUARTER_US, zone) * QUARTER_US
 
