@@ -63,7 +63,7 @@ class Projecting:
 
     def begin(self) -> None:
         """Start the process."""
-        limit = self.chance.choice((1, 3, 20, 1_000))
+        limit = self.chance.choice((1, 7, 40, 1_000))
         self.engine = Engine(self.source, self.sink, PROJECTIONS, RoundFacts, batch_events_max=limit)
         self.engine.load()
         self.rebuilds = Rebuilds(self.engine, self.sink, look_seconds=0)
