@@ -65,6 +65,7 @@ class Watch:
         self._moved: dict[str, int] = {}
         self._suspects = set(suspects)
         self._findings: list[Finding] = []
+        self._horizon = 0
         self.position = -1
 
     def look(self) -> list[Finding]:
@@ -97,6 +98,9 @@ class Watch:
         projected: dict[str, int] = dict(ledger.rows(_POSITIONS))
         balances_at, postings_at = (projected.get(name, -1) for name in ("trial_balance", "postings"))
         kept = sums.kept(ledger)
+        if self._horizon < horizon:
+            began_at = -1  # of what was to be followed, some is archived meanwhile: it begins anew
+        self._horizon = horizon
         if began_at < 0:
             self._sums, self.position = Counter(kept), head
             self._again.begin(max(horizon, random.randrange(head + 1)))  # noqa: S311 - no secret

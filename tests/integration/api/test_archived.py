@@ -137,3 +137,16 @@ def test_records_of_archived_rounds_stay(gone: Gone) -> None:
     assert (record["status"], len(record["items"])) == ("complete", 1)
     for round_id in (gone.empty_round, gone.astride):
         api.refused("round_archived", 404, api.get(f"/v1/rounds/{round_id}/record"))
+
+
+def test_the_watch_finds_nothing_wrong_with_it(gone: Gone) -> None:
+    """A ledger without its oldest events is whole: the checker looks at it and raises no alarm."""
+    checker = gone.api.service.checker
+    assert checker is not None
+    looks, end = checker.looks + 2, time.monotonic() + 30
+    while checker.looks < looks:
+        assert time.monotonic() < end, "nobody looks"
+        time.sleep(0.05)
+    ready = gone.api.done(gone.api.client.get("/readyz"))
+    assert ready["status"] == "ok"
+    assert set(ready["lag"].values()) == {0}
