@@ -1,13 +1,12 @@
 """The whole ledger in one thread, by a seed: real writers, failing stores, and a naive model beside them.
 
-Run more seeds, or one again, with environment variables (PostgreSQL takes every twelfth of that number):
+Run more seeds, or one again, with environment variables (PostgreSQL takes every sixteenth of that number):
 
     SIMULATION_SEEDS=10000 SIMULATION_FIRST_SEED=5000 python -m pytest tests/property/deterministic
 """
 
 from __future__ import annotations
 
-import itertools
 import os
 import random
 from collections.abc import Callable, Iterator
@@ -40,7 +39,7 @@ FIRST = int(os.environ.get("SIMULATION_FIRST_SEED", "0"))
 CHUNK = 50
 STEPS = 400
 STEPS_ON_POSTGRES = 250
-ON_POSTGRES_SHARE = 12
+ON_POSTGRES_SHARE = 16
 MUTANT_SEEDS_MAX = 60
 STEPS_TOLD = 60
 PASSWORDS = {"app": "app-password-of-a-test", "auditor": "auditor-password-of-a-test"}
@@ -84,26 +83,36 @@ def furnished() -> MemoryLedger:
 def new_database(postgres: str) -> Iterator[Callable[[], InPostgres]]:
     """Yield a function that makes a copy of a furnished ledger in PostgreSQL.
 
-    Nobody waits for the disk: PostgreSQL itself does not die here. Dropping a database would be a checkpoint
-    each time; the session's server goes with all of them.
+    The server itself does not die here: it need not wait for the disk, least of all to copy databases.
     """
-    names = itertools.count(1)
     with psycopg.connect(postgres, autocommit=True) as server, ExitStack() as open_ones:
         server.execute("CREATE DATABASE simulated")
         logins = prepare(make_conninfo(postgres, dbname="simulated"), "ledger", passwords=PASSWORDS)
         store = PostgresStore(logins.app, "ledger", throwaway=True)
         furnish(store, SEALS)
         store.close()
+        _wait_for_disk(server, wait=False)
 
         def new() -> InPostgres:
             open_ones.close()
-            name = f"simulated_{next(names)}"
-            server.execute(f"CREATE DATABASE {name} TEMPLATE simulated")
-            server.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
-            admin = psycopg.connect(make_conninfo(postgres, dbname=name), autocommit=True)
-            return InPostgres(make_conninfo(logins.app, dbname=name), open_ones.enter_context(admin))
+            server.execute("DROP DATABASE IF EXISTS simulation WITH (FORCE)")
+            server.execute("CREATE DATABASE simulation TEMPLATE simulated")
+            admin = psycopg.connect(make_conninfo(postgres, dbname="simulation"), autocommit=True)
+            return InPostgres(make_conninfo(logins.app, dbname="simulation"), open_ones.enter_context(admin))
 
-        yield new
+        try:
+            yield new
+        finally:
+            open_ones.close()
+            for name in ("simulation", "simulated"):
+                server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+            _wait_for_disk(server, wait=True)
+
+
+def _wait_for_disk(server: psycopg.Connection, *, wait: bool) -> None:
+    """Let the server wait until what it writes is on the disk, or not."""
+    server.execute(f"ALTER SYSTEM {'RESET' if wait else 'SET'} fsync {'' if wait else '= off'}")
+    server.execute("SELECT pg_reload_conf()")
 
 
 @pytest.mark.parametrize("seeds", chunks(FIRST, SEEDS), ids=lambda seeds: f"InMemory-{seeds.start}")
