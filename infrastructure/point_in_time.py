@@ -46,6 +46,8 @@ _QUERIES: Final = {
             WHERE one.account = known.account AND one.currency = known.currency AND one.position <= %s
             ORDER BY one.position DESC LIMIT 1
         ) AS past""",
+    "now": "SELECT account, currency, balance FROM {read}.trial_balance_now ORDER BY account, currency",
+    "now_at": "SELECT position FROM {read}.projections WHERE name = 'trial_balance' AND live",
     "players": """SELECT player, currency, account_class, position, at_us
         FROM {read}.players WHERE player = ANY(%s)""",
     "postings_at": "SELECT position FROM {read}.projections WHERE name = 'postings' AND live",
@@ -163,6 +165,9 @@ class PointInTime:
         """
         with self._asking() as connection:
             self._require_position(connection, position)
+            if self._row(connection, "now_at")[0] == position:
+                rows = connection.execute(self._queries["now"]).fetchall()
+                return [AccountThen(account, currency, int(balance)) for account, currency, balance in rows]
             (snapshot,) = self._row(connection, "snapshot", position)
             start = int(snapshot or 0)
             if position - start > FOLD_POSITIONS_MAX:

@@ -126,6 +126,8 @@ def test_the_books_of_an_archived_moment_are_told_or_refused(gone: Gone) -> None
             problem = api.refused("validation_failed", 422, api.get(path, params=parameters))
             assert "archived" in problem["errors"][0]["detail"]
     api.refused("validation_failed", 422, api.get("/v1/players/anna", params={"at": moment}))
+    for path in ("/v1/trial-balance", "/v1/reports/liability"):
+        assert api.done(api.get(path))["position"] > gone.horizon
     now = {"at": datetime.now(UTC).isoformat()}
     assert api.done(api.get("/v1/players/anna", params=now))["position"] > gone.horizon
 
