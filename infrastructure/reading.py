@@ -42,6 +42,8 @@ from infrastructure.standing import Standing
 
 CONNECTIONS_MAX: Final = 8
 POOL_WAIT_SECONDS_MAX: Final = 2.0
+QUERY_SECONDS_MAX: Final = 20.0
+"""However much a report adds up: the connections are few, and others wait for them."""
 POSITION_WAIT_SECONDS_MAX: Final = 2.0
 POSITION_POLL_SECONDS: Final = 0.02
 COMPILED_MAX: Final = 500
@@ -120,7 +122,11 @@ class Reading:
         self._queries = {key: sql.SQL(text).format(**names) for key, text in _QUERIES.items()}
         self._pool = AsyncConnectionPool(
             dsn,
-            kwargs={"autocommit": True, "application_name": "stud-ledger reader"},
+            kwargs={
+                "autocommit": True,
+                "application_name": "stud-ledger reader",
+                "options": f"-c statement_timeout={round(QUERY_SECONDS_MAX * 1_000)}",
+            },
             min_size=1,
             max_size=connections_max,
             timeout=POOL_WAIT_SECONDS_MAX,
