@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from api import openapi
 from api.paging import Cursor, Fresh, MinPosition, answer, key_of, page, projected
-from api.problems import Problem
+from api.problems import Problem, validation_failed
 from api.reports.shapes import REPORT_SCOPES, Caller, ReportAnswer, exact, report
 from api.shapes import Answer, JackpotPath
 from api.times import FirstDay, LastDay, require_days
@@ -22,6 +22,8 @@ from infrastructure.reading import Reading
 router = APIRouter(tags=["reports"])
 
 JACKPOTS_A_PAGE: Final = 20
+DAYS_OF_ALL_MAX: Final = 400
+"""Of how many days a page of jackpots is told day by day: a year, and some."""
 Every = Annotated[
     Literal["day", "month"], Query(description="How long the intervals of the roll-forward are.")
 ]
@@ -152,6 +154,9 @@ async def read_jackpots(
 ) -> Response:
     """A page of jackpots in the order of their ids, each with its intervals."""
     require_days(first, last)
+    if every == "day" and (last - first).days >= DAYS_OF_ALL_MAX:
+        detail = f"day by day they are told of {DAYS_OF_ALL_MAX} days at once: ask by month"
+        raise validation_failed([{"pointer": "/every", "detail": detail}])
     await projected(reading, min_position, "jackpot_days")
     jackpots = await reading.jackpots(key_of(cursor, ""), JACKPOTS_A_PAGE + 1)
     shown = jackpots[:JACKPOTS_A_PAGE]

@@ -280,6 +280,15 @@ def test_reports_add_up_to_what_was_played(stage: Api) -> None:
     stage.refused("validation_failed", 422, stage.get("/v1/reports/jackpots", params=turned))
 
 
+def test_all_jackpots_day_by_day_are_told_of_some_days(stage: Api) -> None:
+    """Ten years of twenty jackpots, day by day, would keep everybody else waiting: they are told by month."""
+    years = {"from": "2020-01-01", "to": "2029-12-31"}
+    problem = stage.refused("validation_failed", 422, stage.get("/v1/reports/jackpots", params=years))
+    assert problem["errors"][0]["pointer"] == "/every"
+    stage.done(stage.get("/v1/reports/jackpots", params={**years, "every": "month"}))
+    stage.done(stage.get("/v1/jackpots/j/roll-forward", params=years))
+
+
 def test_significant_events_are_listed(stage: Api) -> None:
     """A table that was closed is among the day's significant events, with who closed it."""
     stage.table("shut")
