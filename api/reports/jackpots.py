@@ -152,7 +152,7 @@ async def read_jackpots(
     min_position: MinPosition = None,
     cursor: Cursor = None,
 ) -> Response:
-    """A page of jackpots in the order of their ids, each with its intervals; day by day of 400 days at most."""
+    """A page of jackpots in the order of their ids, each with its intervals; 400 days at most by day."""
     require_days(first, last)
     if every == "day" and (last - first).days >= DAYS_OF_ALL_MAX:
         detail = f"day by day they are told of {DAYS_OF_ALL_MAX} days at once: ask by month"
