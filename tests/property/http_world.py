@@ -114,7 +114,7 @@ class HttpWorld:
                 written = {orjson.loads(data)["meta"]["command"] for _, _, _, data in page}
                 assert not written & self.refused, "a refused command has written"
                 self.fold.take(page)
-                tables.transfers(ledger, self.fold.books)
+                tables.compare_page(ledger, self.fold.books)
             tables.compare(ledger, self.fold)
             wallets = ledger.rows("SELECT currency, (balance + on_game) * 10000 FROM {schema}.wallets")
             others = ledger.rows("SELECT currency, balance FROM {schema}.accounts")
