@@ -94,7 +94,7 @@ def dump(dsn: str) -> dict[str, bytes]:
         names = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'ledger'").fetchall()
         for (name,) in names:
             for form in ("text", "binary"):
-                statement = sql.SQL("COPY {} TO STDOUT (FORMAT {})").format(
+                statement = sql.SQL("COPY (SELECT * FROM {}) TO STDOUT (FORMAT {})").format(
                     sql.Identifier(name), sql.SQL(form)
                 )
                 with connection.cursor().copy(statement) as copy:

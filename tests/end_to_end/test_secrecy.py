@@ -109,7 +109,7 @@ def gather_answers(found: Gathered, first: Service, second: Service, round_id: s
 def provoke_the_database(service: Service, round_id: str) -> None:
     """Have PostgreSQL refuse a row of an open round: it tells whoever sent it, and must tell no log."""
     copying = """INSERT INTO ledger.events (position, version, stream, data)
-        SELECT position + 1000000000, -1, stream, data
+        SELECT position + 1000000, -1, stream, data
         FROM ledger.events WHERE stream = %s AND version = 4"""
     with (
         psycopg.connect(service.admin_dsn) as connection,

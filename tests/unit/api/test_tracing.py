@@ -25,7 +25,7 @@ from infrastructure.ledger.submission import ACCEPTED, Result, Submission
 KEY = b"k" * 32
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{TRACE}-b7ad6b7169203331-01"
-TOKEN = mint(KEY, "cashier", client_id="tests", actor="tester", ttl_seconds=600)
+TOKEN = mint(KEY, "cashier", client_id="tests", actor="tester", ttl_seconds=24 * 3600)
 EXPORTER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
 
 
