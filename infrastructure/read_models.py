@@ -41,6 +41,8 @@ _QUERIES: Final = {
     "statement": """SELECT * FROM {read}.postings WHERE player = %s AND position > %s AND position <= %s
             AND at_us >= %s AND at_us < %s
         ORDER BY position LIMIT %s""",
+    "player_rounds": """SELECT * FROM {read}.player_rounds WHERE player = %s AND round_id < %s
+        ORDER BY round_id DESC LIMIT %s""",
     "sessions": """SELECT * FROM {read}.sessions WHERE player = %s AND began_position < %s
         ORDER BY began_position DESC LIMIT %s""",
     "records": """SELECT * FROM {read}.round_records WHERE round_id = %s AND seat > %s
@@ -77,6 +79,10 @@ class ReadModels:
     async def statement(self, player: str, period: Period, limit: int) -> list[DictRow]:
         """A player's postings in a period, the oldest first."""
         return await self._rows("statement", player, *period, limit)
+
+    async def player_rounds(self, player: str, before: str, limit: int) -> list[DictRow]:
+        """The rounds a player staked on, the newest first, those before `before` (a round's id)."""
+        return await self._rows("player_rounds", player, before, limit)
 
     async def sessions(self, player: str, before: int, limit: int) -> list[DictRow]:
         """A player's sessions that began before a position, the newest first."""

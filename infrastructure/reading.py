@@ -78,9 +78,6 @@ _QUERIES: Final = {
         FROM {schema}.rulesets WHERE ruleset_id = %s AND version = %s""",
     "events": "SELECT data FROM {schema}.events WHERE stream = %s AND version > %s ORDER BY version LIMIT %s",
     "projected": "SELECT name, position FROM {read}.projections WHERE live",
-    "player_rounds": """SELECT round_id, data FROM {read}.player_rounds
-        JOIN {schema}.events ON stream = 'round-' || round_id AND events.version = 1
-        WHERE player = %s AND round_id < %s ORDER BY round_id DESC LIMIT %s""",
     "software": "SELECT state FROM {schema}.registers WHERE name = 'software'",
     "note": "SELECT note FROM {schema}.notes WHERE sha256 = %s",
     **standing.QUERIES,
@@ -277,12 +274,6 @@ class Reading:
         """Up to where the events are archived. Raises ReadingUnavailable."""
         ((position, recorded_at_us),) = await self._rows("horizon")
         return Horizon(position, recorded_at_us)
-
-    async def player_rounds(self, player: str, before: str, limit: int) -> list[tuple[str, bytes]]:
-        """Ids and first events of the rounds a player staked on, the newest first, those before `before`."""
-        return [
-            (round_id, data) for round_id, data in await self._rows("player_rounds", player, before, limit)
-        ]
 
     def _fold(self, round_id: str) -> Round:
         """Fold a round in the library's repository: in a thread, for it waits and computes."""

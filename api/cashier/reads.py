@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import orjson
 from fastapi import APIRouter, Depends, Request
+from psycopg.rows import DictRow
 from starlette.responses import Response
 
 from api import openapi
 from api.auth import SEE_PLAYERS, reader, scopes
 from api.cashier.answers import ROUNDS, WALLET, PlayerRoundsAnswer, WalletAnswer
-from api.paging import PAGE_MAX, Cursor, Fresh, MinPosition, answer, key_of, page
-from api.problems import Problem, overloaded
+from api.paging import PAGE_MAX, Cursor, Fresh, MinPosition, answer, key_of, page, projected
+from api.problems import Problem
 from api.shapes import PlayerPath
-from api.times import Moment, Position, asked, then
+from api.times import Moment, Position, asked, then, told
 from api.tokens import Token
 from domain.wallets import wallet_answer
 from domain.work import Wallet
@@ -66,10 +66,9 @@ async def read_player_rounds(
 ) -> Response:
     """The rounds the player has staked on, the newest first; listed a moment after the ledger has them."""
     wallet = await wallet_of(reading, player_id)
-    if min_position is not None and not await reading.wait_for_projections(min_position, ("player_rounds",)):
-        raise overloaded(f"The list has not come to position {min_position} yet.")
-    found = await reading.player_rounds(wallet.player, key_of(cursor, AFTER_ALL_ROUNDS), PAGE_MAX + 1)
-    items = [_round(round_id, stored) for round_id, stored in found[:PAGE_MAX]]
+    await projected(reading, min_position, "player_rounds")
+    found = await reading.models.player_rounds(wallet.player, key_of(cursor, AFTER_ALL_ROUNDS), PAGE_MAX + 1)
+    items = [_round(row) for row in found[:PAGE_MAX]]
     return page(request, {"items": items}, items[-1]["round_id"] if len(found) > PAGE_MAX else None)
 
 
@@ -81,13 +80,11 @@ async def wallet_of(reading: Reading, player_id: str) -> Wallet:
     return wallet
 
 
-def _round(round_id: str, stored: bytes) -> dict[str, str]:
-    event = orjson.loads(stored)
-    opened = event["data"]
+def _round(row: DictRow) -> dict[str, str | None]:
     return {
-        "round_id": round_id,
-        "table_id": opened["table_id"],
-        "ruleset": opened["ruleset"]["id"],
-        "gaming_day": opened["gaming_day"],
-        "opened_at": event["recorded_at"],
+        "round_id": row["round_id"],
+        "table_id": row["table_id"],
+        "ruleset": row["ruleset_id"],
+        "gaming_day": row["gaming_day"],
+        "opened_at": told(row["opened_us"]),
     }

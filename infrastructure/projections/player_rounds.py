@@ -1,4 +1,7 @@
-"""Which rounds a player has staked on: one row for a player and a round, open rounds included."""
+"""Which rounds a player has staked on: one row for a player and a round, open rounds included.
+
+A row says what a list of rounds shows: a page of it is one range of an index, however large the ledger is.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,17 @@ from infrastructure.projections.kinds import Column, Happened, Out, Shelf, Table
 from infrastructure.projections.round_facts import RoundFacts
 
 PLAYER_ROUNDS: Final = Table(
-    "player_rounds", (Column("player", "text"), Column("round_id", "text")), ("player", "round_id"), "insert"
+    "player_rounds",
+    (
+        Column("opened_us", "bigint"),
+        Column("player", "text"),
+        Column("round_id", "text"),
+        Column("table_id", "text"),
+        Column("ruleset_id", "text"),
+        Column("gaming_day", "text"),
+    ),
+    key=("player", "round_id"),
+    mode="insert",
 )
 
 
@@ -32,7 +45,8 @@ class PlayerRounds:
         """Put the round at the first of the player's antes in it."""
         player = happened.data["player"]
         if len(facts.seats_of[player]) == 1:
-            out.put("player_rounds", (player, facts.round_id))
+            day, _, table_id, ruleset_id = facts.cell[:4]
+            out.put("player_rounds", (facts.opened_us, player, facts.round_id, table_id, ruleset_id, day))
 
     def finish(self, last: Happened, out: Out) -> None:
         """Nothing is left over."""

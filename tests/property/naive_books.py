@@ -72,13 +72,19 @@ class NaiveBooks:
 
     def player_rounds(self) -> Rows:
         """Return who staked on what."""
-        pairs = {
-            (each.event.player, round_id)
-            for round_id, events in self.rounds.items()
-            for each in events
-            if isinstance(each.event, ev.AntePlaced)
-        }
-        return [{"player": player, "round_id": round_id} for player, round_id in pairs]
+        rows = []
+        for round_id, (first, *later) in self.rounds.items():
+            assert isinstance(first.event, ev.RoundOpened)
+            opened = {
+                "round_id": round_id,
+                "opened_us": us(first.recorded_at),
+                "table_id": first.event.table_id,
+                "ruleset_id": first.event.ruleset.id,
+                "gaming_day": first.event.gaming_day,
+            }
+            players = {each.event.player for each in later if isinstance(each.event, ev.AntePlaced)}
+            rows += [{**opened, "player": player} for player in players]
+        return rows
 
     def postings(self) -> Rows:
         """Return what moved each player's money."""
