@@ -47,7 +47,7 @@ from api.writing import NOT_FOUND
 from infrastructure.reading import ReadingUnavailable
 
 TITLE: Final = "Stud Ledger"
-VERSION: Final = "0.1.0"
+VERSION: Final = "0.2.0"
 DESCRIPTION: Final = """\
 An event-sourced ledger for Caribbean Stud Poker: players and money, tables and rounds, and proof of every
 payout.

@@ -29,7 +29,7 @@ from infrastructure.reading import Reading
 from infrastructure.seals import Seals
 from infrastructure.software import Software
 
-BUILD: Final = "stud-ledger/0.1.0"
+BUILD: Final = "stud-ledger/0.2.0"
 """Names the software on every round."""
 
 log = structlog.get_logger(__name__)
