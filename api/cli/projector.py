@@ -16,7 +16,7 @@ from infrastructure.checking.continuous import Checker
 from infrastructure.projections import collector
 from infrastructure.projections.runner import ProjectionRunner
 
-NICENESS = 5
+NICENESS = 15
 
 
 def main() -> int:
