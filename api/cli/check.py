@@ -24,6 +24,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from api.cli import data_directory
+from api.cli.progress import Progress
 from api.cli.serve import complain, stop_on_signals, with_password
 from infrastructure import bootstrap
 from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
@@ -36,9 +37,6 @@ from infrastructure.postgres import DirectoryInUseError, EmbeddedPostgres, Launc
 
 CLEAN, DISCREPANCY, NO_CHECK = 0, 1, 2
 SHOWN_MAX: Final = 20
-BAR_CHARACTERS: Final = 30
-PROGRESS_SECONDS: Final = 0.5
-LOGGED_PROGRESS_SECONDS: Final = 10.0
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -59,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
             unguarded = guards(dsn)
             with connect(dsn) as connection:
                 horizon.require_whole(connection, DEFAULT_SCHEMA, "a check")
-            report = full.check(lambda: connect(dsn), DEFAULT_SCHEMA, Progress())
+            report = full.check(lambda: connect(dsn), DEFAULT_SCHEMA, Progress("events"))
         seconds = time.monotonic() - began
     except KeyboardInterrupt:
         complain("stopped before the end")
@@ -135,28 +133,6 @@ def show_json(report: full.Report, seconds: float) -> int:
     }
     print(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
     return DISCREPANCY if report.total else CLEAN
-
-
-class Progress:
-    """How far it has come, on standard error: a bar that changes, or now and then a line for a log."""
-
-    def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
-        self._seconds = PROGRESS_SECONDS if self._live else LOGGED_PROGRESS_SECONDS
-        self._next = time.monotonic() + self._seconds
-        self._done = -1
-
-    def __call__(self, done: int, whole: int) -> None:
-        """Tell it, if it is time."""
-        now = time.monotonic()
-        if (now < self._next and done < whole) or done == self._done:
-            return
-        self._done = done
-        self._next = now + self._seconds
-        filled = BAR_CHARACTERS * done // max(whole, 1)
-        bar = f"[{'#' * filled}{'.' * (BAR_CHARACTERS - filled)}] " if self._live else ""
-        start, end = ("\r", "\n" if done == whole else "") if self._live else ("", "\n")
-        print(f"{start}{bar}{done} of {whole} events", end=end, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

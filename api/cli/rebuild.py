@@ -25,6 +25,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from api.cli import data_directory
+from api.cli.progress import Progress
 from api.cli.serve import complain, stop_on_signals, with_password
 from infrastructure import bootstrap
 from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
@@ -41,9 +42,6 @@ from infrastructure.projections.tables import read_schema
 
 DONE, NOT_DONE, NOT_ASKED = 0, 1, 2
 POLL_SECONDS: Final = 0.2
-PROGRESS_SECONDS: Final = 0.5
-LOGGED_PROGRESS_SECONDS: Final = 10.0
-BAR_CHARACTERS: Final = 30
 NAMES: Final = tuple(make().name for make in PROJECTIONS)
 
 
@@ -194,13 +192,15 @@ def rebuild(registry: Registry, names: Sequence[str]) -> int:
         for each in registry.builds().values()
         if each.name in names and not each.live and each.state != "dropped"
     ]
-    progress = Progress()
+    progress = Progress("positions")
     with Projector(registry.dsn, DEFAULT_SCHEMA) as projector:
         while True:
             builds = registry.builds()
             waiting = [key for key in asked if is_under_way(builds.get(key))]
             dropped = any(each.state == "dropped" for each in builds.values() if each.name in names)
-            progress(len(asked) - len(waiting), [builds[key].position for key in waiting], registry.head())
+            head = registry.head()
+            passed = sum(min(builds[key].position, head) for key in waiting)
+            progress(head * (len(asked) - len(waiting)) + passed, head * len(asked))
             if not waiting and not (dropped and projector.acting):
                 break
             if projector.acting or projector.try_to_act():
@@ -238,28 +238,6 @@ def end(registry: Registry, build: Checkpoint | None, name: str) -> int:
         return NOT_DONE
     print(f"{name}: rebuilt and switched")
     return DONE
-
-
-class Progress:
-    """How far it has come, on standard error: a bar that changes, or now and then a line for a log."""
-
-    def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
-        self._seconds = PROGRESS_SECONDS if self._live else LOGGED_PROGRESS_SECONDS
-        self._next = time.monotonic() + self._seconds
-
-    def __call__(self, done: int, positions: Sequence[int], head: int) -> None:
-        """Tell it, if it is time; `positions` are those of the rebuilds under way."""
-        now = time.monotonic()
-        if now < self._next and positions:
-            return
-        self._next = now + self._seconds
-        share = (done + sum(min(p / max(head, 1), 1) for p in positions)) / max(done + len(positions), 1)
-        filled = round(share * BAR_CHARACTERS)
-        bar = "#" * filled + "-" * (BAR_CHARACTERS - filled)
-        what = "comparing" if positions and min(positions) >= head else f"{share:.0%}"
-        start, stop = ("\r", "" if positions else "\n") if self._live else ("", "\n")
-        print(f"{start}[{bar}] {what:<9}", end=stop, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
