@@ -16,6 +16,7 @@ from pydantic import AwareDatetime, BeforeValidator
 
 from api.paging import POSITION_MAX
 from api.problems import overloaded, validation_failed
+from domain.calendar import instant
 from infrastructure.point_in_time import ArchivedThenError, BeyondTheLedgerError, NotThereYetError
 from infrastructure.read_models import Period
 from infrastructure.reading import POSITION_WAIT_SECONDS_MAX, Reading, ReadingUnavailable
@@ -76,14 +77,12 @@ def microseconds(moment: datetime) -> int:
 
 def told(at_us: int | None) -> str | None:
     """A moment in RFC 3339, UTC, with six digits; None stays None."""
-    if at_us is None:
-        return None
-    return (_EPOCH + at_us * _MICROSECOND).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return None if at_us is None else instant(at_us)
 
 
 def now() -> str:
     """The present moment, as it is told."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return instant(microseconds(datetime.now(UTC)))
 
 
 def require_days(first: date, last: date) -> None:

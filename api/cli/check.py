@@ -11,29 +11,27 @@ It only reads, as the auditor where the directory has that login.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import orjson
 import psycopg
-from psycopg.conninfo import make_conninfo
 
 from api.cli import data_directory
+from api.cli.ledger_place import ledger
 from api.cli.progress import Progress
-from api.cli.serve import complain, stop_on_signals, with_password
+from api.cli.serve import complain, stop_on_signals
 from infrastructure import bootstrap
 from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
 from infrastructure.checking import full
 from infrastructure.checking.findings import Finding
-from infrastructure.keys import KeysError, load_passwords
+from infrastructure.keys import KeysError
 from infrastructure.ledger import horizon
 from infrastructure.ledger.horizon import ArchivedError
-from infrastructure.postgres import DirectoryInUseError, EmbeddedPostgres, LauncherError
+from infrastructure.postgres import LauncherError
 
 CLEAN, DISCREPANCY, NO_CHECK = 0, 1, 2
 SHOWN_MAX: Final = 20
@@ -52,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     directory = data_directory.choose(chosen.data_dir, chosen.keys)
     try:
-        with ledger(directory, chosen.pg_bin, os.environ.get("DATABASE_URL") or None) as dsn:
+        with ledger(directory, chosen.pg_bin, os.environ.get("DATABASE_URL") or None, "auditor") as dsn:
             began = time.monotonic()
             unguarded = guards(dsn)
             with connect(dsn) as connection:
@@ -68,27 +66,6 @@ def main(arguments: list[str] | None = None) -> int:
     show = show_json if chosen.json else show_text
     whole = full.Report(report.position, unguarded + report.findings, report.total + len(unguarded))
     return show(whole, seconds)
-
-
-@contextlib.contextmanager
-def ledger(
-    directory: data_directory.DataDirectory, pg_bin: Path | None, database_url: str | None
-) -> Iterator[str]:
-    """Yield how to log in where the ledger is; its server is started if it is not running.
-
-    Raises LauncherError, KeysError, OSError.
-    """
-    if database_url is not None:
-        yield with_password(database_url, directory.keys)
-        return
-    if not directory.postgres.is_dir():
-        raise NotReadyError(f"there is no ledger in {directory.path}")
-    server = EmbeddedPostgres(directory.postgres, pg_bin)
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(DirectoryInUseError):  # a service is running: its server is asked
-            stack.enter_context(server)
-        password = load_passwords(directory.keys)["auditor"]
-        yield make_conninfo(server.dsn, user=f"{DEFAULT_SCHEMA}_auditor", password=password)
 
 
 def connect(dsn: str) -> psycopg.Connection:

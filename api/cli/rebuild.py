@@ -11,28 +11,27 @@ It works on the data directory of a service that runs or does not run; with DATA
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
 import psycopg
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
 
 from api.cli import data_directory
+from api.cli.ledger_place import ledger
 from api.cli.progress import Progress
-from api.cli.serve import complain, stop_on_signals, with_password
+from api.cli.serve import complain, stop_on_signals
 from infrastructure import bootstrap
 from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
-from infrastructure.keys import KeysError, load_passwords
+from infrastructure.keys import KeysError
 from infrastructure.ledger import horizon
 from infrastructure.ledger.horizon import ArchivedError
-from infrastructure.postgres import DirectoryInUseError, EmbeddedPostgres, LauncherError
+from infrastructure.postgres import LauncherError
 from infrastructure.projections import collector
 from infrastructure.projections.catalogue import PROJECTIONS
 from infrastructure.projections.postgres import PostgresSink
@@ -61,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     stop_on_signals()
     options = parse(arguments)
     try:
-        with ledger(options.directory, options.pg_bin, os.environ.get("DATABASE_URL") or None) as dsn:
+        with ledger(options.directory, options.pg_bin, os.environ.get("DATABASE_URL") or None, "app") as dsn:
             bootstrap.check(dsn, throwaway=True)
             with Registry(dsn) as registry:
                 if options.status:
@@ -103,27 +102,6 @@ def parse(arguments: list[str] | None) -> Options:
         chosen.cancel,
         chosen.status,
     )
-
-
-@contextlib.contextmanager
-def ledger(
-    directory: data_directory.DataDirectory, pg_bin: Path | None, database_url: str | None
-) -> Iterator[str]:
-    """Yield how the application logs in where the ledger is; its server is started if it is not running.
-
-    Raises LauncherError, KeysError, NotReadyError, OSError.
-    """
-    if database_url is not None:
-        yield with_password(database_url, directory.keys)
-        return
-    if not directory.postgres.is_dir():
-        raise NotReadyError(f"there is no ledger in {directory.path}")
-    server = EmbeddedPostgres(directory.postgres, pg_bin)
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(DirectoryInUseError):  # a service is running: its server is asked
-            stack.enter_context(server)
-        passwords = load_passwords(directory.keys)
-        yield make_conninfo(server.dsn, user=f"{DEFAULT_SCHEMA}_app", password=passwords["app"])
 
 
 class Registry:
