@@ -30,7 +30,8 @@ from infrastructure.checking.findings import Finding
 from infrastructure.checking.legs import MOVING, Legs, legs
 from infrastructure.checking.places import Places
 from infrastructure.checking.reading import PAGE, Ledger
-from infrastructure.checking.samples import Posted, Samples, posted_otherwise
+from infrastructure.checking.posted import Posted, posted_otherwise
+from infrastructure.checking.samples import Samples
 from infrastructure.checking.sums import Sums
 
 LOOK_SECONDS_MIN: Final = 2.0

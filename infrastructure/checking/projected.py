@@ -11,14 +11,11 @@ from infrastructure.checking import sums
 from infrastructure.checking.books import Books
 from infrastructure.checking.exact import MINOR
 from infrastructure.checking.legs import DIVERTED, METER, ON_GAME, OVERFLOW, WALLET
+from infrastructure.checking.posted import posted_otherwise
 from infrastructure.checking.reading import Ledger
 from infrastructure.checking.sums import Sums
 
 _POSITIONS: Final = "SELECT name, position FROM {read}.projections WHERE live"
-_POSTINGS: Final = """
-    SELECT w.player, w.position, p.wallet, p.on_game, p.balance, p.on_game_after
-    FROM unnest(%s::text[], %s::bigint[]) AS w (player, position)
-    LEFT JOIN {read}.postings AS p ON p.player = w.player AND p.position = w.position"""
 _RECORDS: Final = """
     SELECT round_id, seat, ante, raise, fee, side_bets, returned, game_win, jackpot_win, balance_after
     FROM {read}.round_records WHERE round_id = ANY (%s)"""
@@ -57,15 +54,9 @@ class Projected:
     def _compare_postings(self, books: Books) -> None:
         posted, books.posted = books.posted, []
         posted = [each for each in posted if each[1] <= self._postings]
-        if not posted:
-            return
         self._posted += len(posted)
-        players, positions = [each[0] for each in posted], [each[1] for each in posted]
-        for due, row in zip(posted, self._ledger.rows(_POSTINGS, players, positions), strict=True):
-            if row != due:
-                books.findings.add(
-                    "postings", due[1], f"{due[0]} is posted as {row[2:]}, the event says {due[2:]}"
-                )
+        for finding in posted_otherwise(self._ledger, posted):
+            books.findings.add(*finding)
 
     def _compare_records(self, books: Books) -> None:
         finished, books.finished = books.finished, []

@@ -56,27 +56,6 @@ _RECORDS: Final = """
 _EVENTS: Final = "SELECT data FROM {schema}.events WHERE stream = %s ORDER BY version"
 
 
-_POSTED: Final = """
-    SELECT w.player, w.position, p.wallet, p.on_game, p.balance
-    FROM unnest(%s::text[], %s::bigint[]) AS w (player, position)
-    LEFT JOIN {read}.postings AS p ON p.player = w.player AND p.position = w.position"""
-
-Posted = tuple[str, int, int, int, int]
-"""Player, position, what was added to wallet and on-game account, what the wallet held then."""
-
-
-def posted_otherwise(ledger: Ledger, posted: list[Posted]) -> list[Finding]:
-    """Hold what events say of players' money against the postings, which have come that far."""
-    if not posted:
-        return []
-    rows = ledger.rows(_POSTED, [each[0] for each in posted], [each[1] for each in posted])
-    return [
-        Finding("postings", due[1], f"{due[0]} is posted as {row[2:]}, the event says {due[2:]}")
-        for due, row in zip(posted, rows, strict=True)
-        if row != due
-    ]
-
-
 class Samples:
     """Where the samples have come to. What was wrong is looked at again each time, until it is right."""
 

@@ -135,14 +135,7 @@ def test_a_filled_ledger_has_everything_in_it(ledger: Ledger) -> None:
     kinds = ledger.kinds()
     assert set(ledger.filled.tally.houses) == set(SHIPPED)
     assert {"win", "lose", "dealer_not_qualified", "folded", "void"} <= set(ledger.filled.tally.results)
-    for kind in (
-        "CardExchanged",
-        "ContributionReversed",
-        "PlayerJoined",
-        "PlayerLeft",
-        "Withdrawn",
-        "JackpotHit",
-    ):
+    for kind in ("CardExchanged", "ContributionReversed", "PlayerJoined", "PlayerLeft", "Withdrawn"):
         assert kinds[kind] > 0, kind
     assert kinds["PlayerJoined"] == kinds["PlayerLeft"]
     assert any(event["data"].get("decided_by") == "timeout" for event in ledger.events)
