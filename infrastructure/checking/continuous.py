@@ -29,8 +29,8 @@ from infrastructure.checking.exact import text as exact_text
 from infrastructure.checking.findings import Finding
 from infrastructure.checking.legs import MOVING, Legs, legs
 from infrastructure.checking.places import Places
-from infrastructure.checking.reading import PAGE, Ledger
 from infrastructure.checking.posted import Posted, posted_otherwise
+from infrastructure.checking.reading import PAGE, Ledger
 from infrastructure.checking.samples import Samples
 from infrastructure.checking.sums import Sums
 
