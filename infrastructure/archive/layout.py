@@ -1,0 +1,83 @@
+"""What the files of an archived day are called, and which columns they have.
+
+Amounts that may hold fractions of a minor unit are decimals with four places, times are microseconds UTC.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+EVENTS: Final = "events.parquet"
+"""The day's events in the order of their positions, each as it was stored."""
+CONTEXT: Final = "context.parquet"
+"""Events of earlier days without which the day's cannot be understood.
+
+They are those of rounds that were open when it began, published rule sets, the parameters of jackpots and
+the keys of the log. The same columns as `EVENTS`.
+"""
+OPENING: Final = "opening.parquet"
+"""What every wallet, account and jackpot pool held before the day's first event."""
+CLOSING: Final = "closing.parquet"
+"""The same after its last event; the next day's opening is this file, byte for byte."""
+ROUNDS: Final = "rounds.parquet"
+"""A row for each hand that ended on the day, with the columns of the projection ``round_records``."""
+FILES: Final = (EVENTS, CONTEXT, OPENING, CLOSING, ROUNDS)
+MANIFEST: Final = "manifest.json"
+SIGNATURE: Final = "manifest.sig"
+
+ROW_GROUP: Final = 65_536
+"""Rows in each row group but the last: what a reader has in memory at once."""
+
+EVENT_COLUMNS: Final = pa.schema(
+    [
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("stream", pa.string(), nullable=False),
+        pa.field("version", pa.int32(), nullable=False),
+        pa.field("type", pa.string(), nullable=False),
+        pa.field("recorded_at", pa.timestamp("us", tz="UTC"), nullable=False),
+        pa.field("data", pa.binary(), nullable=False),
+    ]
+)
+"""All but `data` is in `data` too, which is what was hashed and signed: the others are for finding it."""
+
+BALANCE_COLUMNS: Final = pa.schema(
+    [
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("owner", pa.string(), nullable=False),
+        pa.field("currency", pa.string(), nullable=False),
+        pa.field("account_class", pa.string(), nullable=False),
+        pa.field("balance", pa.decimal128(28, 4), nullable=False),
+        pa.field("version", pa.int32()),
+    ]
+)
+"""`kind` is an account's of `domain.accounts`: ``wallet`` and ``on_game`` (`owner` is the player),
+``house`` (the game), ``cashier`` (nobody), ``jackpot``, ``jackpot_overflow``, ``jackpot_diversion`` (the
+jackpot); an on_game account that holds nothing has no row. `balance` is in minor units. `version` is that of
+the last event in the wallet's own stream, null for what is no wallet. Wallets come first, by player, and
+behind each what the player has on game."""
+
+
+class StoredRow(NamedTuple):
+    """An event as it is stored. `data` is canonical JSON, the leaf of the evidence log."""
+
+    position: int
+    stream: str
+    version: int
+    data: bytes
+
+
+class Balance(NamedTuple):
+    """A row of `BALANCE_COLUMNS`; `balance` in 1/10000 minor units."""
+
+    kind: str
+    owner: str
+    currency: str
+    account_class: str
+    balance: int
+    version: int | None
+
+
+Columns = list[list[Any]]
+"""Values by column."""

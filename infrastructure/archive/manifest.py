@@ -1,0 +1,133 @@
+"""The manifest of an archived day: what it holds, and which manifest came before.
+
+It is canonical JSON (RFC 8785). Its signature is a signed note (C2SP signed-note) by the key of the evidence
+log over the manifest's SHA-256; the note's first line is none that a checkpoint can begin with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from infrastructure.archive.layout import FILES
+
+FORMAT: Final = "stud-ledger/archive/1"
+_HEX: Final = re.compile(r"[0-9a-f]{64}")
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+class ArchiveError(RuntimeError):
+    """An archive, or a day of it, is not what it should be: one line that says what and where."""
+
+
+class File(NamedTuple):
+    """What a manifest says of a file. `sha256` in hex."""
+
+    bytes: int
+    sha256: str
+    rows: int
+
+
+class Log(NamedTuple):
+    """The evidence log as of the day's last event.
+
+    `root` (base64) is of the tree of all events up to that one. `checkpoint` is the whole signed note of the
+    same or a larger tree, `proof` (base64) shows that it grew out of ours, `keys` are those of the log.
+    """
+
+    origin: str
+    root: str
+    checkpoint: str
+    proof: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+class Manifest(NamedTuple):
+    """One day. Positions are of its first and last event, times of those as they say themselves.
+
+    `sequence` counts all exports of the ledger from 1, `previous` is the SHA-256 (hex) of the manifest
+    before, empty in the first. `writer` names the software that wrote the files.
+    """
+
+    sequence: int
+    previous: str
+    day: str
+    first_position: int
+    last_position: int
+    first_time: str
+    last_time: str
+    files: dict[str, File]
+    log: Log
+    writer: str
+
+    @property
+    def events(self) -> int:
+        """How many events the day has."""
+        return self.last_position - self.first_position + 1
+
+
+def encode(manifest: Manifest) -> bytes:
+    """The bytes of a manifest."""
+    value: dict[str, Any] = {
+        **manifest._asdict(),
+        "format": FORMAT,
+        "files": {name: file._asdict() for name, file in manifest.files.items()},
+        "log": manifest.log._asdict(),
+    }
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER)
+
+
+def decode(stored: bytes) -> Manifest:
+    """The manifest of these bytes. Raises ArchiveError for any other than `encode` writes."""
+    try:
+        value: dict[str, Any] = orjson.loads(stored)
+        format_, log = value.pop("format"), value["log"]
+        manifest = Manifest(
+            **{
+                **value,
+                "files": {name: File(**file) for name, file in value["files"].items()},
+                "log": Log(**{**log, "proof": tuple(log["proof"]), "keys": tuple(log["keys"])}),
+            }
+        )
+        sound = format_ == FORMAT and _is_sound(manifest) and encode(manifest) == stored
+    except (KeyError, TypeError, ValueError, AttributeError, orjson.JSONEncodeError) as error:
+        raise ArchiveError(f"this is not a manifest ({type(error).__name__})") from None
+    if not sound:
+        raise ArchiveError("this is not a manifest")
+    return manifest
+
+
+def sha256(stored: bytes) -> str:
+    """The SHA-256 of a manifest's bytes, in hex: what the next one and the ledger name it by."""
+    return hashlib.sha256(stored).hexdigest()
+
+
+def signed_text(manifest: Manifest, stored: bytes) -> str:
+    """What is signed: the text of a note."""
+    return f"{FORMAT}\n{manifest.log.origin}\n{manifest.sequence} {manifest.day}\n{sha256(stored)}\n"
+
+
+def _is_sound(manifest: Manifest) -> bool:
+    numbers = (manifest.sequence, manifest.first_position, manifest.last_position)
+    files = manifest.files
+    log = manifest.log
+    texts = (manifest.first_time, manifest.last_time, manifest.writer, log.origin, log.root, log.checkpoint)
+    return (
+        all(type(number) is int and number > 0 for number in numbers)
+        and manifest.last_position >= manifest.first_position
+        and (manifest.previous == "" or _HEX.fullmatch(manifest.previous) is not None)
+        and _DAY.fullmatch(manifest.day) is not None
+        and set(files) == set(FILES)
+        and all(
+            type(file.bytes) is int
+            and file.bytes > 0
+            and type(file.rows) is int
+            and file.rows >= 0
+            and _HEX.fullmatch(file.sha256) is not None
+            for file in files.values()
+        )
+        and all(type(text) is str for text in (*texts, *log.proof, *log.keys))
+    )
