@@ -11,7 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from domain.events import AccountClass, DealSource, Occasion
+from domain.events import (
+    AccountClass,
+    AuditSource,
+    AuditVerdict,
+    DealSource,
+    HaltReason,
+    Occasion,
+)
 
 Action = Literal["raise", "fold", "exchange"]
 
@@ -326,6 +333,61 @@ class VerifySoftware:
     trusting: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class StartLog:
+    """Start the ledger's first evidence log: who signs it, as a C2SP verifier key of that name."""
+
+    origin: str
+    vkey: str
+
+
+@dataclass(frozen=True, slots=True)
+class HaltLog:
+    """Take nothing more that could move money: the ledger is not what its log of `generation` has signed.
+
+    `position`: the last on which they agree; `size` and `root` (base64): the last checkpoint, where known.
+    """
+
+    generation: int
+    reason: HaltReason
+    position: int
+    size: int | None = None
+    root: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StartAudit:
+    """Record that an audit of some positions begins."""
+
+    run_id: str
+    source: AuditSource
+    from_position: int
+    to_position: int
+
+
+@dataclass(frozen=True, slots=True)
+class FinishAudit:
+    """Record what an audit found. `report_sha256` in hex, where there is a report."""
+
+    run_id: str
+    verdict: AuditVerdict
+    rounds: int
+    events: int
+    exceptions: int
+    report_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordArchive:
+    """Record that a finished day (UTC, ISO date) was exported: the next one, without a gap."""
+
+    sequence: int
+    day: str
+    first_position: int
+    last_position: int
+    manifest_sha256: str
+
+
 Command = (
     StartLedger | PublishRuleset | OpenPlayer | Deposit | Withdraw | OpenJackpot
     | DisableJackpot | EnableJackpot
@@ -333,5 +395,6 @@ Command = (
     | OpenRound | PlaceAntes | DealCards | Decide | RevealDealer | VoidRound | TimeOutRound | ContinueRound
     | Propose | Approve | Refuse | RegisterPerson | RevokePerson
     | VerifySoftware
+    | StartLog | HaltLog | StartAudit | FinishAudit | RecordArchive
 )  # fmt: skip
 """Any command."""

@@ -11,9 +11,11 @@ from domain.approvals import approve, propose, refuse
 from domain.betting import open_round, place_antes
 from domain.dealing import deal_cards
 from domain.deciding import decide, time_out
+from domain.evidence_log import halt_log, start_log
 from domain.houses import open_jackpot, publish_ruleset
 from domain.jackpot_life import disable_jackpot, enable_jackpot
 from domain.people import register_person, revoke_person
+from domain.records import finish_audit, record_archive, start_audit
 from domain.round import Round
 from domain.settling import continue_round, reveal_dealer
 from domain.software import verify_software
@@ -66,6 +68,11 @@ HANDLERS: Final[dict[type, Callable[[Any, Work], dict[str, Any]]]] = {
     c.RegisterPerson: register_person,
     c.RevokePerson: revoke_person,
     c.VerifySoftware: verify_software,
+    c.StartLog: start_log,
+    c.HaltLog: halt_log,
+    c.StartAudit: start_audit,
+    c.FinishAudit: finish_audit,
+    c.RecordArchive: record_archive,
 }
 
 
@@ -76,6 +83,7 @@ class Reads(NamedTuple):
     round_id: str | None = None
     transfer: tuple[str, str, str] | None = None
     approval: str | None = None
+    audit: str | None = None
 
 
 def reads(command: c.Command) -> Reads:
@@ -114,6 +122,10 @@ def _of_approval(command: c.Approve | c.Refuse) -> Reads:
     return Reads(approval=command.approval_id)
 
 
+def _of_audit(command: c.StartAudit | c.FinishAudit) -> Reads:
+    return Reads(audit=command.run_id)
+
+
 NOTHING: Final = Reads()
 _READS: Final[dict[type, Callable[[Any], Reads]]] = {
     c.OpenPlayer: _of_player,
@@ -131,6 +143,8 @@ _READS: Final[dict[type, Callable[[Any], Reads]]] = {
     c.ContinueRound: _of_round,
     c.Approve: _of_approval,
     c.Refuse: _of_approval,
+    c.StartAudit: _of_audit,
+    c.FinishAudit: _of_audit,
 }
 
 

@@ -1,7 +1,8 @@
-"""Small facts that a writer always has in memory: who may approve, what waits for approval, the software.
+"""Small facts that a writer always has in memory: people, proposals, the software, the log, audits.
 
-They follow from the events of the streams ``person-<id>``, ``approval-<id>`` and ``ledger-software-<n>``; the
-store keeps them beside the books so that nobody folds those streams again.
+They follow from the events of the streams ``person-<id>``, ``approval-<id>``, ``ledger-software-<n>``,
+``log-<generation>``, ``archive-<sequence>`` and ``audit-<id>``; the store keeps them beside the books so that
+nobody folds those streams again.
 """
 
 from __future__ import annotations
@@ -9,8 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from domain.events import AuditSource, AuditVerdict, HaltReason
+
 SOFTWARE: Final = "software"
-"""The register's name."""
+LOG: Final = "log"
+AUDIT: Final = "audit-"
+"""The registers' names; an audit's goes on with its id."""
 
 Status = Literal["proposed", "approved", "refused", "expired"]
 
@@ -69,3 +74,53 @@ class SoftwareState:
     halted: bool = False
     accepted: dict[str, dict[str, str]] = field(default_factory=dict)
     found: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class LogState:
+    """What is known of the evidence log, and of the archive. `generation` 0: none was ever started.
+
+    `keys` are the verifier keys of this generation, the newest first; the first signs. While `halted` nothing
+    is taken that could move money: `size` and `root` (base64) are then of the last checkpoint, as far as it
+    is known, and `position` the last on which ledger and log agree. `version` is of the log's stream.
+    """
+
+    generation: int = 0
+    origin: str = ""
+    keys: list[str] = field(default_factory=list)
+    version: int = 0
+    halted: HaltReason | None = None
+    size: int | None = None
+    root: str | None = None
+    position: int | None = None
+    archive_sequence: int = 0
+    archive_day: str = ""
+    archive_position: int = 0
+    archive_sha256: str = ""
+
+    @property
+    def vkey(self) -> str:
+        """The key that signs now; empty where there is no log."""
+        return self.keys[0] if self.keys else ""
+
+
+@dataclass(slots=True)
+class AuditState:
+    """An audit that was recorded: of what, and, once it has ended, with what result. Times as in `Approval`.
+
+    An audit whose process died is never finished by it: `verdict` is then ``error`` once others take its
+    place.
+    """
+
+    run_id: str
+    source: AuditSource
+    from_position: int
+    to_position: int
+    actor: str
+    started_at_us: int
+    finished_at_us: int | None = None
+    verdict: AuditVerdict | None = None
+    rounds: int = 0
+    events: int = 0
+    exceptions: int = 0
+    report_sha256: str | None = None

@@ -15,7 +15,7 @@ from domain import events as ev
 from domain.jackpots import Jackpot
 from domain.money import EXACT
 from domain.postings import DIVERSION, JACKPOT, ON_GAME, OVERFLOW, WALLET, legs
-from domain.registers import Approval, Person, SoftwareState
+from domain.registers import Approval, AuditState, LogState, Person, SoftwareState
 from domain.rejections import Rejection
 from domain.round import Round, evolve
 from domain.rules import Rules, compile_rules
@@ -125,7 +125,8 @@ class Work:
     that waits for them.
 
     `person` and `scopes` say who sent the command that is being decided: the registered person whose own
-    credential it came with, or None, and what the token allows. `approvals` has all that are open.
+    credential it came with, or None, and what the token allows. `approvals` has all that are open, `audits`
+    all that run. `checkpoint` is the evidence log's newest, as answers show it ({size, root}), if there is.
     """
 
     entropy: Callable[[int], bytes]
@@ -148,6 +149,9 @@ class Work:
     people: dict[str, Person] = field(default_factory=dict)
     approvals: dict[str, Approval] = field(default_factory=dict)
     software: SoftwareState = field(default_factory=SoftwareState)
+    log: LogState = field(default_factory=LogState)
+    audits: dict[str, AuditState] = field(default_factory=dict)
+    checkpoint: dict[str, Any] | None = None
     secrets: dict[str, Secret] = field(default_factory=dict)
     deadlines: dict[str, int] = field(default_factory=dict)
     transfers: dict[tuple[str, str, str], Transfer] = field(default_factory=dict)

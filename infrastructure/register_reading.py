@@ -1,4 +1,4 @@
-"""Reading who may approve, and what was proposed: the rows the writer keeps of it, each query by a key."""
+"""Reading people, proposals, the log and audits: the rows the writer keeps of them, each query by a key."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from typing import Final
 
 from psycopg import sql
 
-from domain.registers import Approval, Person
+from domain.registers import Approval, AuditState, LogState, Person
 from infrastructure.ledger import registers
 from infrastructure.read_models import Ask
 
 _QUERIES: Final = {
+    "log": "SELECT state FROM {schema}.registers WHERE name = 'log'",
+    "audit": "SELECT state FROM {schema}.registers WHERE name = 'audit-' || %s",
+    "audits": """SELECT state FROM {schema}.registers
+        WHERE name > 'audit-' AND name < 'audit-' || %s ORDER BY name DESC LIMIT %s""",
     "changed_people": """SELECT position, state FROM {schema}.registers
         WHERE name > 'person-' AND name < 'person.' AND position > %s""",
     "people": """SELECT state FROM {schema}.registers
@@ -24,7 +28,7 @@ _QUERIES: Final = {
 
 
 class RegisterReading:
-    """People and approvals as the last command left them; each method raises ReadingUnavailable."""
+    """What the registers hold as the last command left them; each method raises ReadingUnavailable."""
 
     def __init__(self, ask: Ask, schema: str) -> None:
         name = sql.Identifier(schema)
@@ -50,3 +54,18 @@ class RegisterReading:
         """Proposals, the newest first, those before `before`; all, or those that nobody has decided."""
         query = self._queries["open_approvals" if only_open else "approvals"]
         return [registers.approval_from(row["state"]) for row in await self._ask(query, (before, limit))]
+
+    async def log(self) -> LogState:
+        """What is known of the evidence log, and of the archive."""
+        rows = await self._ask(self._queries["log"], ())
+        return registers.log_from(rows[0]["state"]) if rows else LogState()
+
+    async def audit(self, run_id: str) -> AuditState | None:
+        """An audit that was recorded."""
+        rows = await self._ask(self._queries["audit"], (run_id,))
+        return registers.audit_from(rows[0]["state"]) if rows else None
+
+    async def audits(self, before: str, limit: int) -> list[AuditState]:
+        """Audits in the order of their ids, from the last on, those before `before`."""
+        rows = await self._ask(self._queries["audits"], (before, limit))
+        return [registers.audit_from(row["state"]) for row in rows]

@@ -26,6 +26,18 @@ from domain.events.approvals import (
     PersonRegistered,
     PersonRevoked,
 )
+from domain.events.evidence import (
+    ArchiveExported,
+    AuditFinished,
+    AuditSource,
+    AuditStarted,
+    AuditVerdict,
+    HaltReason,
+    LogHalted,
+    LogKeyRotated,
+    LogStarted,
+    PreviousLog,
+)
 from domain.events.houses import (
     PlayerJoined,
     PlayerLeft,
@@ -89,6 +101,11 @@ __all__ = [
     "ActionProposed",
     "ActionRefused",
     "AntePlaced",
+    "ArchiveExported",
+    "AuditFinished",
+    "AuditSource",
+    "AuditStarted",
+    "AuditVerdict",
     "BetLeg",
     "BettingClosed",
     "CardExchanged",
@@ -101,6 +118,7 @@ __all__ = [
     "Deposited",
     "Event",
     "Folded",
+    "HaltReason",
     "JackpotAdjusted",
     "JackpotDisabled",
     "JackpotEnabled",
@@ -112,12 +130,16 @@ __all__ = [
     "JackpotRetired",
     "JackpotTransferred",
     "LedgerStarted",
+    "LogHalted",
+    "LogKeyRotated",
+    "LogStarted",
     "Occasion",
     "PersonRegistered",
     "PersonRevoked",
     "PlayerJoined",
     "PlayerLeft",
     "Pool",
+    "PreviousLog",
     "Raised",
     "RefundedStake",
     "RoundClosed",
@@ -149,6 +171,7 @@ Event = (
     | ContributionReversed | LedgerStarted | ClockWentBackwards
     | ActionProposed | ActionApproved | ActionRefused | ActionExpired | PersonRegistered | PersonRevoked
     | SoftwareVerified
+    | LogStarted | LogKeyRotated | LogHalted | AuditStarted | AuditFinished | ArchiveExported
 )  # fmt: skip
 """Any event's data."""
 

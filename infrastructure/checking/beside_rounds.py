@@ -10,6 +10,7 @@ import orjson
 
 from infrastructure.checking.books import DIVERSION, METER, OVERFLOW, Books
 from infrastructure.checking.exact import MINOR, exact, share
+from infrastructure.checking.records import RECORDED
 from infrastructure.checking.registers import REGISTERED, two_people
 from infrastructure.checking.state import Jackpot, Parameters, Table
 
@@ -216,6 +217,7 @@ BESIDE_ROUNDS: Final[dict[str, tuple[str, Handler]]] = {
     "PlayerLeft": ("table", _of_table(_left)),
     "RulesetPublished": ("ruleset", _ruleset_published),
     **REGISTERED,
+    **RECORDED,
 }
 """What to do with each type of event outside rounds, and which kind of stream it is in."""
 

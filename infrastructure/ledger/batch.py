@@ -17,6 +17,7 @@ import orjson
 from domain.approvals import require_person
 from domain.events import ClockWentBackwards
 from domain.handlers import HANDLERS
+from domain.read_only import is_refused
 from domain.rejections import Rejection
 from infrastructure.ledger import bookkeeping, registers
 from infrastructure.ledger.books import Books
@@ -34,6 +35,7 @@ from infrastructure.ledger.submission import (
     ACCEPTED,
     REJECTED,
     Outcome,
+    ReadOnly,
     Result,
     Reused,
     Submission,
@@ -154,6 +156,9 @@ class Batch:
             known = decided.get(submission.id)
             if known is not None:
                 self.outcomes.append(replay(known, submission))
+                continue
+            if work.log.halted is not None and is_refused(submission.command, work):
+                self.outcomes.append(ReadOnly())
                 continue
             record = self._decide_one(submission)
             decided[submission.id] = record

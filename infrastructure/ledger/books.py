@@ -14,6 +14,7 @@ import orjson
 
 from domain.commands import Command
 from domain.handlers import players_touched, reads
+from domain.registers import AUDIT
 from domain.round import Round, evolve
 from domain.views import WHOLE_SEATS_MAX
 from domain.work import Secret, Transfer, Work
@@ -66,7 +67,7 @@ class Books:
         cached: dict[str, int] = {}
         new: dict[str, None] = {}
         transfers = []
-        approvals: dict[str, None] = {}
+        named: dict[str, None] = {}
         known_position = self.known_position
         for submission in submissions:
             wanted = reads(submission.command)
@@ -85,11 +86,11 @@ class Books:
             if wanted.transfer is not None:
                 transfers.append(wanted.transfer)
             if wanted.approval is not None and wanted.approval not in work.approvals:
-                approvals[registers.APPROVAL + wanted.approval] = None
+                named[registers.APPROVAL + wanted.approval] = None
+            if wanted.audit is not None and wanted.audit not in work.audits:
+                named[AUDIT + wanted.audit] = None
         ids = [submission.id for submission in submissions]
-        return FirstReading(
-            known_position, ids, cached, list(new), list(player_ids), transfers, list(approvals)
-        )
+        return FirstReading(known_position, ids, cached, list(new), list(player_ids), transfers, list(named))
 
     def suffice(self, submissions: Sequence[Submission], reading: FirstReading) -> bool:
         """Whether these commands can be decided on what is here, without reading."""
@@ -214,15 +215,18 @@ class Books:
         work.new_transfers = {}
         work.new_rulesets = []
         work.transfers = {}
-        if work.approvals:
+        if work.approvals or work.audits:
             self._drop_decided()
         self._trim()
 
     def _drop_decided(self) -> None:
-        """Forget approvals that are no longer open: one that is named again is read again."""
+        """Forget approvals and audits that are no longer open: one that is named again is read again."""
         approvals = self.work.approvals
         for approval_id in [a.approval_id for a in approvals.values() if a.status != "proposed"]:
             del approvals[approval_id]
+        audits = self.work.audits
+        for run_id in [audit.run_id for audit in audits.values() if audit.verdict is not None]:
+            del audits[run_id]
 
     def _trim(self) -> None:
         """Keep memory bounded; what is dropped is read again when it is needed."""

@@ -102,7 +102,11 @@ class CommandFailed(Exception):
     """The command alone was refused by the database, or met a defect: it is logged and not remembered."""
 
 
-Outcome = Result | Reused | Overloaded | CommandFailed
+class ReadOnly(Exception):
+    """The ledger is halted, as its evidence log says that it was another one: nothing is remembered."""
+
+
+Outcome = Result | Reused | Overloaded | CommandFailed | ReadOnly
 """What a submission's future ends in: a Result, or one of the exceptions."""
 
 
