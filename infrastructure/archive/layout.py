@@ -23,9 +23,14 @@ CLOSING: Final = "closing.parquet"
 """The same after its last event; the next day's opening is this file, byte for byte."""
 ROUNDS: Final = "rounds.parquet"
 """A row for each hand that ended on the day, with the columns of the projection ``round_records``."""
-FILES: Final = (EVENTS, CONTEXT, OPENING, CLOSING, ROUNDS)
+ONWARD: Final = "onward.parquet"
+"""What the next day's context is: that file is this one, byte for byte."""
+FILES: Final = (EVENTS, CONTEXT, OPENING, ROUNDS, CLOSING, ONWARD)
+"""The files that the manifest names."""
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.sig"
+SEALED: Final = "log.json"
+"""A checkpoint of the evidence log that covers the day, and the proof that it does."""
 
 ROW_GROUP: Final = 65_536
 """Rows in each row group but the last: what a reader has in memory at once."""

@@ -1,7 +1,9 @@
 """The manifest of an archived day: what it holds, and which manifest came before.
 
-It is canonical JSON (RFC 8785). Its signature is a signed note (C2SP signed-note) by the key of the evidence
-log over the manifest's SHA-256; the note's first line is none that a checkpoint can begin with.
+It is canonical JSON (RFC 8785), and follows from the events alone: a day that is exported again has the same
+manifest, byte for byte. Its signature is a signed note (C2SP signed-note) by the key of the evidence log over
+the manifest's SHA-256; the note's second line is none that a checkpoint can have. What depends on when a day
+was exported is in a file of its own, `Sealed`, which proves itself.
 """
 
 from __future__ import annotations
@@ -32,14 +34,25 @@ class File(NamedTuple):
 
 
 class Log(NamedTuple):
-    """The evidence log as of the day's last event.
+    """The evidence log as of the day's last event: whose it was then, and the root (base64) of all events.
 
-    `root` (base64) is of the tree of all events up to that one. `checkpoint` is the whole signed note of the
-    same or a larger tree, `proof` (base64) shows that it grew out of ours, `keys` are those of the log.
+    `before` and `after` are the hashes (base64) of the complete subtrees that the events before the day, and
+    those up to its end, consist of, from left to right (`infrastructure.evidence.merkle.complete_subtrees`).
     """
 
     origin: str
     root: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+class Sealed(NamedTuple):
+    """What shows that a day's root is the log's.
+
+    `checkpoint` is the whole signed note of the same or a larger tree, `proof` (base64) shows that it grew
+    out of ours, `keys` are those of the log then, the newest first.
+    """
+
     checkpoint: str
     proof: tuple[str, ...]
     keys: tuple[str, ...]
@@ -89,7 +102,7 @@ def decode(stored: bytes) -> Manifest:
             **{
                 **value,
                 "files": {name: File(**file) for name, file in value["files"].items()},
-                "log": Log(**{**log, "proof": tuple(log["proof"]), "keys": tuple(log["keys"])}),
+                "log": Log(**{**log, "before": tuple(log["before"]), "after": tuple(log["after"])}),
             }
         )
         sound = format_ == FORMAT and _is_sound(manifest) and encode(manifest) == stored
@@ -107,14 +120,32 @@ def sha256(stored: bytes) -> str:
 
 def signed_text(manifest: Manifest, stored: bytes) -> str:
     """What is signed: the text of a note."""
-    return f"{FORMAT}\n{manifest.log.origin}\n{manifest.sequence} {manifest.day}\n{sha256(stored)}\n"
+    return f"{FORMAT}\n{manifest.day} {manifest.sequence}\n{sha256(stored)}\n"
+
+
+def encode_sealed(sealed: Sealed) -> bytes:
+    """The bytes of what shows that a day's root is the log's."""
+    return orjson.dumps(sealed._asdict(), option=orjson.OPT_SORT_KEYS)
+
+
+def decode_sealed(stored: bytes) -> Sealed:
+    """The reverse. Raises ArchiveError."""
+    try:
+        value: dict[str, Any] = orjson.loads(stored)
+        sealed = Sealed(**{**value, "proof": tuple(value["proof"]), "keys": tuple(value["keys"])})
+        sound = all(type(text) is str for text in (sealed.checkpoint, *sealed.proof, *sealed.keys))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ArchiveError(f"this is no proof of the log ({type(error).__name__})") from None
+    if not sound:
+        raise ArchiveError("this is no proof of the log")
+    return sealed
 
 
 def _is_sound(manifest: Manifest) -> bool:
     numbers = (manifest.sequence, manifest.first_position, manifest.last_position)
     files = manifest.files
     log = manifest.log
-    texts = (manifest.first_time, manifest.last_time, manifest.writer, log.origin, log.root, log.checkpoint)
+    texts = (manifest.first_time, manifest.last_time, manifest.writer, *log[:2], *log.before, *log.after)
     return (
         all(type(number) is int and number > 0 for number in numbers)
         and manifest.last_position >= manifest.first_position
@@ -129,5 +160,5 @@ def _is_sound(manifest: Manifest) -> bool:
             and _HEX.fullmatch(file.sha256) is not None
             for file in files.values()
         )
-        and all(type(text) is str for text in (*texts, *log.proof, *log.keys))
+        and all(type(text) is str for text in texts)
     )

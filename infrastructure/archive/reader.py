@@ -19,12 +19,14 @@ from infrastructure.archive.layout import (
     CONTEXT,
     EVENTS,
     MANIFEST,
+    ONWARD,
     OPENING,
     ROW_GROUP,
+    SEALED,
     Balance,
     StoredRow,
 )
-from infrastructure.archive.manifest import ArchiveError, Manifest, decode, sha256
+from infrastructure.archive.manifest import ArchiveError, Manifest, Sealed, decode, decode_sealed, sha256
 
 _ROW: Final = ["position", "stream", "version", "data"]
 _SCALE: Final = 4
@@ -47,11 +49,12 @@ class Part(NamedTuple):
 
 
 class Day(NamedTuple):
-    """An archived day: its folder, its manifest, and that manifest's bytes."""
+    """An archived day: its folder, its manifest, that manifest's bytes, and what the log says of it."""
 
     folder: Path
     manifest: Manifest
     stored: bytes
+    sealed: Sealed
 
 
 class Archive:
@@ -154,16 +157,19 @@ def _batches(path: str, names: list[str], groups: range | None) -> Iterator[Any]
 
 
 def _day(folder: Path) -> Day:
+    name = MANIFEST
     try:
-        stored = (folder / MANIFEST).read_bytes()
+        stored = (folder / name).read_bytes()
         manifest = decode(stored)
+        name = SEALED
+        sealed = decode_sealed((folder / name).read_bytes())
     except OSError as error:
-        raise ArchiveError(f"{folder.name} has no manifest that can be read ({error.strerror})") from None
+        raise ArchiveError(f"{folder.name}/{name} cannot be read ({error.strerror})") from None
     except ArchiveError as error:
-        raise ArchiveError(f"{folder.name}/{MANIFEST}: {error}") from None
+        raise ArchiveError(f"{folder.name}/{name}: {error}") from None
     if manifest.day != folder.name:
         raise ArchiveError(f"the folder {folder.name} holds the day {manifest.day}")
-    return Day(folder, manifest, stored)
+    return Day(folder, manifest, stored, sealed)
 
 
 def _require_next(before: Day, day: Day) -> None:
@@ -179,5 +185,9 @@ def _require_next(before: Day, day: Day) -> None:
             f"the manifest of {later.day} (number {later.sequence}) does not follow on that of {earlier.day} "
             f"(number {earlier.sequence}): one of them is not the one that was exported"
         )
-    if later.files[OPENING].sha256 != earlier.files[CLOSING].sha256:
-        raise ArchiveError(f"{later.day} does not begin with the balances that {earlier.day} ended with")
+    if (
+        later.files[OPENING].sha256 != earlier.files[CLOSING].sha256
+        or later.files[CONTEXT].sha256 != earlier.files[ONWARD].sha256
+        or later.log.before != earlier.log.after
+    ):
+        raise ArchiveError(f"{later.day} does not begin with what {earlier.day} ended with")
