@@ -19,6 +19,7 @@ _OF_EVERY_WRITE: Final = (
     "validation_failed",
     "idempotency_key_reused",
     "personal_subject_required",  # of a person who is revoked while the request is on its way
+    "ledger_read_only",
 )
 
 _KEY: Final = {

@@ -87,6 +87,7 @@ _KINDS: Final = {
     503: {
         "overloaded": "The service cannot take the request now",
         "ledger_alarm": "Something is wrong with the ledger",
+        "ledger_read_only": "The ledger can only be read now",
     },
 }
 
@@ -140,6 +141,15 @@ def rejected(body: bytes) -> tuple[int, bytes]:
 def overloaded(detail: str) -> Problem:
     """The service is busy, or cannot reach its database: the same request may be sent again in a moment."""
     return Problem("overloaded", detail, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
+
+
+def read_only() -> Problem:
+    """The ledger is not what its evidence log has signed: nothing of the request is remembered."""
+    return Problem(
+        "ledger_read_only",
+        "The ledger differs from what its log has signed (GET /v1/log): it takes nothing that moves money "
+        "until two people have started a new log (POST /v1/log/generations).",
+    )
 
 
 def unauthenticated(detail: str) -> Problem:

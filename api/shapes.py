@@ -34,6 +34,16 @@ class Answer(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
+class CheckpointAnswer(Answer):
+    """The evidence log's newest checkpoint when this was answered: how many events, and their tree's root.
+
+    The root is in base64, as in the note at `/log/checkpoint`.
+    """
+
+    size: int
+    root: str
+
+
 def plain_text(text: str) -> str:
     """Return text that has one spelling and prints; raise ValueError for what the ledger could not keep."""
     if not unicodedata.is_normalized("NFC", text):

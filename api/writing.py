@@ -40,6 +40,7 @@ from infrastructure.ledger.submission import (
     ACCEPTED,
     CommandFailed,
     Overloaded,
+    ReadOnly,
     Result,
     Reused,
     Submission,
@@ -177,7 +178,10 @@ class _Write:
 
 
 async def submit(service: Service, submission: Submission) -> Result:
-    """Hand over a command and wait. Raises Problem idempotency_key_reused, overloaded, internal_error."""
+    """Hand over a command and wait.
+
+    Raises Problem idempotency_key_reused, overloaded, ledger_read_only, internal_error.
+    """
     try:
         return await service.submit(submission)
     except Reused:
@@ -187,6 +191,8 @@ async def submit(service: Service, submission: Submission) -> Result:
         raise problems.overloaded(
             "The ledger has no room for the request now; send the same one again."
         ) from None
+    except ReadOnly:
+        raise problems.read_only() from None
     except CommandFailed:
         detail = "The command failed and nothing of it happened; send the same one again."
         raise Problem("internal_error", detail) from None

@@ -33,7 +33,10 @@ def round_answer(work: Work, round_id: str, seats: Iterable[int] = ()) -> dict[s
     for number in round_.seats if own is None else own:
         player = round_.seats[number].player
         names[player] = work.wallets[player].player_id
-    return round_view(round_, work.rules_of(round_), names, game_server=True, seats=own)
+    view = round_view(round_, work.rules_of(round_), names, game_server=True, seats=own)
+    if work.checkpoint is not None:
+        view["checkpoint"] = work.checkpoint
+    return view
 
 
 def round_view(

@@ -100,7 +100,9 @@ def _transfer(
     work: Work, wallet: Wallet, key: tuple[str, str, str], event: ev.Deposited | ev.Withdrawn
 ) -> dict[str, Any]:
     _emit(work, wallet, event)
-    answer = {"transaction_id": event.transaction_id, "balance": wallet.balance}
+    answer: dict[str, Any] = {"transaction_id": event.transaction_id, "balance": wallet.balance}
+    if work.checkpoint is not None:
+        answer["checkpoint"] = work.checkpoint
     work.transfers[key] = work.new_transfers[key] = Transfer(event.amount, answer)
     return answer
 

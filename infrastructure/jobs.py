@@ -28,6 +28,7 @@ from infrastructure.ledger.submission import (
     REJECTED,
     CommandFailed,
     Overloaded,
+    ReadOnly,
     Result,
     Submission,
     continuation,
@@ -232,7 +233,7 @@ def _end(future: Future[Result]) -> Result:
     """What a command that was waited for came to. Raises Overloaded, and TimeoutError where it has no end."""
     try:
         return future.result(0)
-    except CommandFailed:
+    except (CommandFailed, ReadOnly):
         return Result(REJECTED, b"", 0)  # the writer has logged it; it is tried again in the next turn
 
 

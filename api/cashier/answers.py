@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from api.play.answers import ROUND_ID
-from api.shapes import AccountClass, Answer
+from api.play.answers import OPENED, ROUND_ID
+from api.shapes import AccountClass, Answer, CheckpointAnswer
 
 
 class WalletAnswer(Answer):
@@ -27,6 +27,7 @@ class TransferAnswer(Answer):
 
     transaction_id: str
     balance: int
+    checkpoint: CheckpointAnswer | None = None
 
 
 class PlayerRoundAnswer(Answer):
@@ -53,7 +54,11 @@ WALLET: Final[dict[str, Any]] = {
     "balance": 50_000,
     "on_game": 0,
 }
-TRANSFER: Final[dict[str, Any]] = {"transaction_id": "t0K3V9Z5M7Q1X8R2B", "balance": 50_000}
+TRANSFER: Final[dict[str, Any]] = {
+    "transaction_id": "t0K3V9Z5M7Q1X8R2B",
+    "balance": 50_000,
+    "checkpoint": OPENED["checkpoint"],
+}
 ROUNDS: Final[dict[str, Any]] = {
     "items": [
         {

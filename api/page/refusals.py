@@ -16,6 +16,10 @@ _TROUBLES: Final = {
         "This form was used already.",
         "It was sent before, with another choice, and that one counts. What is below is how it stands.",
     ),
+    "ledger_read_only": (
+        "The ledger takes no bets for now.",
+        "It is being looked into. Nothing was taken, and what is below is how it stands.",
+    ),
     "overloaded": ("The ledger is busy.", "Nothing was taken: press the button again in a moment."),
 }
 _WORDS: Final = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from api.shapes import Answer
+from api.shapes import Answer, CheckpointAnswer
 
 
 class RulesetRefAnswer(Answer):
@@ -92,6 +92,7 @@ class RoundAnswer(Answer):
     void_cause: str | None = None
     next_round: NextRoundAnswer | None = None
     next_cursor: str | None = None
+    checkpoint: CheckpointAnswer | None = None
 
 
 class EventsAnswer(Answer):
@@ -141,6 +142,7 @@ OPENED: Final[dict[str, Any]] = {
             "category": "pair",
         }
     ],
+    "checkpoint": {"size": 4711, "root": "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I="},
 }
 CLOSED: Final[dict[str, Any]] = {
     **OPENED,

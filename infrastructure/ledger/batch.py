@@ -10,7 +10,7 @@ import hashlib
 import os
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -54,6 +54,10 @@ ANSWER_SALT_BYTES: Final = 8
 EVENT_SCHEMA: Final = 1
 
 
+def no_checkpoint() -> None:
+    """Where there is no evidence log, answers show nothing of one."""
+
+
 class Batch:
     """The commands of one transaction and what becomes of them."""
 
@@ -64,12 +68,14 @@ class Batch:
         store: Store,
         seals: Seals,
         clock: Callable[[], int],
+        checkpoint: Callable[[], dict[str, Any] | None] = no_checkpoint,
     ) -> None:
         self.submissions = submissions
         self.books = books
         self.store = store
         self.seals = seals
         self.clock = clock
+        self.checkpoint = checkpoint
         self.outcomes: list[Outcome] = []
         self.unsettled: list[tuple[str, int]] = []
         self._sent = False
@@ -149,6 +155,7 @@ class Batch:
     def _decide(self, known_before: dict[bytes, CommandRecord]) -> list[CommandRecord]:
         work = self.books.work
         work.now_us = self.clock()
+        work.checkpoint = self.checkpoint()
         self._watch_clock()
         records: list[CommandRecord] = []
         decided = dict(known_before)

@@ -24,12 +24,12 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from itertools import zip_longest
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import structlog
 
 from infrastructure.defects import place
-from infrastructure.ledger.batch import Batch, replay
+from infrastructure.ledger.batch import Batch, no_checkpoint, replay
 from infrastructure.ledger.books import Books
 from infrastructure.ledger.delivery import AnyFuture, Waiting, deliver
 from infrastructure.ledger.meter import Meter
@@ -73,7 +73,11 @@ class Figures(NamedTuple):
 
 
 class Writer:
-    """Takes submissions from any thread or event loop, writes them in one order, answers after the commit."""
+    """Takes submissions from any thread or event loop, writes them in one order, answers after the commit.
+
+    `checkpoint` tells the evidence log's newest checkpoint as answers show it, None where there is none; it
+    is asked once for each batch, and must not raise.
+    """
 
     def __init__(
         self,
@@ -84,11 +88,13 @@ class Writer:
         *,
         settle_seats_max: int = SETTLE_SEATS_MAX,
         meter: Meter | None = None,
+        checkpoint: Callable[[], dict[str, Any] | None] = no_checkpoint,
     ) -> None:
         self._store = store
         self._seals = seals
         self._clock = clock
         self._meter = meter
+        self._checkpoint = checkpoint
         self._books = Books(build, settle_seats_max)
         self._queue: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
         self._door = threading.Lock()
@@ -282,7 +288,7 @@ class Writer:
         return [outcome for submission in submissions for outcome in self._process([submission])]
 
     def _batch(self, submissions: Sequence[Submission]) -> Batch:
-        return Batch(submissions, self._books, self._store, self._seals, self._clock)
+        return Batch(submissions, self._books, self._store, self._seals, self._clock, self._checkpoint)
 
     def _write(self, batch: Batch) -> list[Outcome]:
         began = time.monotonic()

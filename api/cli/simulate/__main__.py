@@ -38,7 +38,7 @@ from domain.rulesets import SHIPPED
 from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
 from infrastructure.keys import KeysError
 from infrastructure.ledger.bulk import BulkRefusedError
-from infrastructure.ledger.submission import CommandFailed, Overloaded
+from infrastructure.ledger.submission import CommandFailed, Overloaded, ReadOnly
 from infrastructure.postgres import LauncherError
 
 ROUNDS_MAX: Final = 100_000_000
@@ -82,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
         return complain(str(problem).strip().partition("\n")[0])
     except BulkRefusedError as problem:
         return complain(f"{problem}; what is there is valid")
-    except (RefusedError, UnexpectedError, Overloaded, CommandFailed) as problem:
+    except (RefusedError, UnexpectedError, Overloaded, CommandFailed, ReadOnly) as problem:
         return complain(f"seed {options.seed}: the ledger does not answer as it should: {problem!r}")
 
 
