@@ -6,8 +6,9 @@ Everything else is handed what it needs. Several processes can each have a `Serv
 from __future__ import annotations
 
 import asyncio
+import functools
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
@@ -18,6 +19,7 @@ from api.tokens import Tokens
 from infrastructure import bootstrap
 from infrastructure.checking.continuous import Checker
 from infrastructure.clock import Clock, system_clock
+from infrastructure.evidence.folder import LogFolder, LogUnavailable
 from infrastructure.jobs import Jobs
 from infrastructure.keys import Keys
 from infrastructure.ledger.postgres import PostgresStore
@@ -46,14 +48,22 @@ class Service:
     writer: Writer
     jobs: Jobs
     software: Software
+    log: LogFolder
     projections: ProjectionRunner | None = None
     checker: Checker | None = None
     clock: Clock = system_clock
     meter_streams: int = 0
     started: bool = False
 
+    def checkpoint(self) -> dict[str, Any] | None:
+        """The evidence log's newest checkpoint as answers show it; None where there is none to be had."""
+        return newest_checkpoint(self.log)
+
     async def submit(self, submission: Submission) -> Result:
-        """Hand a command to the ledger and wait for its answer. Raises Reused, Overloaded, CommandFailed."""
+        """Hand a command to the ledger and wait for its answer.
+
+        Raises Reused, Overloaded, ReadOnly, CommandFailed.
+        """
         result = await self.writer.submit(submission)
         self.reading.saw(result.position)
         return result
@@ -96,7 +106,15 @@ def compose(
     bootstrap.check(settings.dsn, schema, throwaway=throwaway)
     keys = Keys.load_or_create(settings.keys, ledger_is_empty=bootstrap.is_empty(settings.dsn, schema))
     store = PostgresStore(settings.dsn, schema, throwaway=throwaway)
-    writer = Writer(store, Seals(keys.deck), clock, BUILD, meter=Counts())
+    evidence = LogFolder(settings.log)
+    writer = Writer(
+        store,
+        Seals(keys.deck),
+        clock,
+        BUILD,
+        meter=Counts(),
+        checkpoint=functools.partial(newest_checkpoint, evidence),
+    )
     reading = Reading(settings.dsn, schema)
     software = Software(BUILD, settings.start, settings.server)
     return Service(
@@ -107,7 +125,20 @@ def compose(
         writer=writer,
         jobs=Jobs(settings.dsn, schema, writer.hand_over, clock, software.daily),
         software=software,
+        log=evidence,
         projections=ProjectionRunner(settings.dsn, schema) if settings.projector_inside else None,
         checker=Checker(settings.dsn, schema) if settings.projector_inside else None,
         clock=clock,
     )
+
+
+def newest_checkpoint(log_folder: LogFolder) -> dict[str, Any] | None:
+    """The newest checkpoint in a log's folder as answers show it.
+
+    A folder that cannot be read keeps no answer back: its sealer sees, and says so.
+    """
+    try:
+        checkpoint = log_folder.newest()
+    except LogUnavailable:
+        return None
+    return None if checkpoint is None else {"size": checkpoint.size, "root": checkpoint.root_text}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 DSN = "STUD_LEDGER_DSN"
 KEYS = "STUD_LEDGER_KEYS"
+LOG = "STUD_LEDGER_LOG"
 DEMO = "STUD_LEDGER_DEMO"
 START = "STUD_LEDGER_START"
 PROJECTOR = "STUD_LEDGER_PROJECTOR_INSIDE"
@@ -18,6 +19,8 @@ SERVER = "STUD_LEDGER_PG_INSTALLATION"
 @dataclass(frozen=True, slots=True)
 class ServiceSettings:
     """The application role's connection string, the folder of the keys, whether demo tables may be opened.
+
+    `log` is the folder of the evidence log: `log` beside the keys, where none is named.
 
     `start` names this start of the service, which all its processes share; `server` is the folder of the
     PostgreSQL that runs for it, None where the server is another's. `projector_inside`: a thread of the
@@ -32,12 +35,19 @@ class ServiceSettings:
     start: str = field(default_factory=lambda: secrets.token_hex(8))
     server: Path | None = None
     projector_inside: bool = True
+    log: Path = Path()
+
+    def __post_init__(self) -> None:
+        """Fill in the log's folder."""
+        if self.log == Path():
+            object.__setattr__(self, "log", self.keys.parent / "log")
 
     def to_environment(self) -> dict[str, str]:
         """Return the environment variables that say the same."""
         return {
             DSN: self.dsn,
             KEYS: str(self.keys),
+            LOG: str(self.log),
             DEMO: "1" if self.demo else "0",
             START: self.start,
             SERVER: "" if self.server is None else str(self.server),
@@ -55,4 +65,5 @@ class ServiceSettings:
             start=os.environ.get(START) or secrets.token_hex(8),
             server=Path(server) if server else None,
             projector_inside=os.environ.get(PROJECTOR) != "0",
+            log=Path(os.environ.get(LOG, "")),
         )
