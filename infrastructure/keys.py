@@ -2,6 +2,7 @@
 
     token.key       signs and checks access tokens
     deck-<n>.key    seals the seeds of open rounds; the highest number seals, the others still open
+    log-<n>.key     signs the evidence log (`infrastructure.log_keys`)
     app.password    auditor.password    database roles of the embedded server
 
 A ledger that has events was written with certain keys. Where one of them is missing, making a new one would
@@ -54,12 +55,12 @@ class Keys:
 
         Two services that start at once end up with the same keys. Raises KeysError.
         """
-        _check_directory(directory)
-        token = _key(directory / TOKEN_FILE, may_create=ledger_is_empty)
+        check_directory(directory)
+        token = load_key(directory / TOKEN_FILE, may_create=ledger_is_empty)
         names = [name.name for name in directory.iterdir() if _DECK_FILE.fullmatch(name.name)] or [
             FIRST_DECK_FILE
         ]
-        deck = {int(name[5:-4]): _key(directory / name, may_create=ledger_is_empty) for name in names}
+        deck = {int(name[5:-4]): load_key(directory / name, may_create=ledger_is_empty) for name in names}
         return cls(directory, token, deck, load_passwords(directory))
 
 
@@ -69,12 +70,12 @@ def load_token_key(directory: Path) -> bytes:
         raise KeysError(
             f"there is no key in {directory}: start the service once, or name its --data-dir or --keys"
         )
-    return _key(directory / TOKEN_FILE, may_create=False)
+    return load_key(directory / TOKEN_FILE, may_create=False)
 
 
 def load_passwords(directory: Path) -> dict[str, str]:
     """Return the database roles' passwords, made where they are missing. Raises KeysError."""
-    _check_directory(directory)
+    check_directory(directory)
     found = {}
     for role in PASSWORDS:
         text = _load_or_write(directory / f"{role}.password", secrets.token_urlsafe(_PASSWORD_BYTES))
@@ -84,14 +85,19 @@ def load_passwords(directory: Path) -> dict[str, str]:
     return found
 
 
-def _key(path: Path, *, may_create: bool) -> bytes:
+def load_key(path: Path, *, may_create: bool) -> bytes:
+    """Return the 32 bytes in a key's file, made anew where there is none and that is allowed.
+
+    Raises KeysError.
+    """
     text = _load_or_write(path, secrets.token_hex(KEY_BYTES) if may_create else None)
     if not _HEX_KEY.fullmatch(text):
         raise KeysError(f"{path} is not a key (64 hexadecimal digits): put the right file back")
     return bytes.fromhex(text.strip())
 
 
-def _check_directory(directory: Path) -> None:
+def check_directory(directory: Path) -> None:
+    """Make the keys' folder where there is none. Raises KeysError where others may write to it."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if directory.stat().st_mode & _OTHERS_WRITE:
