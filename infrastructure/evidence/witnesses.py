@@ -2,7 +2,7 @@
 
 A witness may be slow, away or wrong. None of that holds up the log: checkpoints are offered and forgotten,
 the newest one is shown to all witnesses together by a thread of its own, and who has not answered in time is
-asked with a later one. Witnesses are asked together because only then is there one checkpoint that all signed.
+asked with a later one. Witnesses are asked together: only so is there one checkpoint that all have signed.
 """
 
 from __future__ import annotations

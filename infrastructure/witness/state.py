@@ -6,9 +6,9 @@
     refused/       checkpoints that a log signed and that do not continue what the witness has seen
     lock           held by the one process that works on the folder
 
-`state.json` is replaced whole, and is on the disk before a signature leaves the witness. A folder that has lost
-one of its parts is refused and never begun anew: a witness that forgets would sign a second history. For the
-same reason an older copy of the folder must not be put in its place.
+`state.json` is replaced whole, and is on the disk before a signature leaves the witness. A folder that has
+lost one of its parts is refused and never begun anew: a witness that forgets would sign a second history. For
+the same reason an older copy of the folder must not be put in its place.
 """
 
 from __future__ import annotations
