@@ -1,0 +1,360 @@
+"""The parts of an audit put together, in order: what only the events before a partition can tell.
+
+Memory is bounded whatever the ledger's size: what is kept of each wallet lies in a temporary file beyond a
+bound, and of rounds only those that have not ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import orjson
+
+from infrastructure.audit import pots, rounds
+from infrastructure.audit.results import (
+    BetElsewhere,
+    Claim,
+    Context,
+    Figures,
+    Opening,
+    Outcome,
+    PartResult,
+    PotPart,
+    Published,
+    Span,
+    StoredRow,
+    WalletPart,
+)
+from infrastructure.checking.exact import MINOR, text
+from infrastructure.checking.shelf import Shelf
+from infrastructure.evidence.merkle import Frontier
+
+JACKPOTS: Final = "jackpots"
+_UNKNOWN: Final = ("", "")
+
+
+class _Pot:
+    """A jackpot as it stands. `pools` is None where what it held before the audit is not known."""
+
+    __slots__ = ("belongs", "hits", "moved_at", "pools")
+
+    def __init__(self) -> None:
+        self.belongs = _UNKNOWN
+        self.pools: list[int] | None = None
+        self.moved_at = 0
+        self.hits: int | None = None
+
+
+class Merger:
+    """Takes the results of partitions in the order of their positions. A context manager."""
+
+    def __init__(self, context: Context, opening: Opening | None = None) -> None:
+        self._context = context
+        self._rulesets = dict(context.rulesets)
+        self._opening = opening
+        self._whole = opening is None or opening.position == 0
+        self._total = PartResult()
+        self._wallets: Shelf[list[Any]] = Shelf(list, list)  # balance, account class, currency
+        self._streams: Shelf[list[int]] = Shelf(list, list)
+        self._pots: dict[str, _Pot] = {}
+        self._open: dict[str, list[StoredRow]] = {}
+        self._published: dict[tuple[str, str], dict[int, Published]] = {}
+        self._accounts: dict[tuple[str, str], int] = {}
+        self._leaves: Frontier | None = None
+        self._roots: dict[int, bytes] = {}
+        self._unchecked_rounds = 0
+        self._unopened_wallets = 0
+        if opening is not None:
+            self._total.last = opening.position
+            for player, balance in (opening.wallets or {}).items():
+                self._wallets.add(player, [balance, *_UNKNOWN])
+            for jackpot, pools in (opening.pots or {}).items():
+                self._pots[jackpot] = pot = _Pot()
+                pot.pools = list(pools)
+
+    def __enter__(self) -> Merger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the temporary files."""
+        self._wallets.close()
+        self._streams.close()
+
+    # ── One part ────────────────────────────────────────────────────────────────────────────────────────────
+    def add(self, part: PartResult) -> None:
+        """Take the part that comes next; an empty one changes nothing."""
+        if not part.first:
+            return
+        total = self._total
+        self._follow(part)
+        total.found += part.found - len(part.findings)
+        for finding in part.findings:
+            total.differs(*finding)
+        for published in part.published:
+            self._publish(published)
+        for jackpot, pot in part.pots.items():
+            self._take_pot(jackpot, pot, part.bets_elsewhere)
+        for player, wallet in part.wallets.items():
+            self._take_wallet(player, wallet)
+        for stream, versions in part.streams.items():
+            known = self._streams.get(stream)
+            if known is None:
+                known = [0 if self._whole else versions.first_version - 1]
+                self._streams.add(stream, known)
+            if versions.first_version != known[0] + 1:
+                total.differs(versions.first, "version", known[0] + 1, versions.first_version)
+            known[0] = versions.last_version
+        for stream, rows in part.fragments.items():
+            self._take_fragment(stream, rows)
+        self._add_up(part)
+        self._check_pinned(part.pinned)
+
+    def _follow(self, part: PartResult) -> None:
+        """Positions, time and leaves go on where the part before ended."""
+        total = self._total
+        if not total.first:
+            total.first, total.began = part.first, part.began
+            expected = 1 if self._opening is None else self._opening.position + 1
+        else:
+            expected = total.last + 1
+        if part.first != expected:
+            total.differs(expected, "position", expected, part.first)
+        if part.began and total.ended and part.began <= total.ended:
+            total.differs(part.first, "recorded_at", f"after {total.ended}", part.began)
+        total.last, total.ended = part.last, part.ended or total.ended
+        total.events += part.events
+        if self._leaves is None:
+            self._leaves = Frontier(part.leaves.range.start)
+        if self._leaves.end != part.leaves.range.start:
+            return  # a gap, which has been told: there is no root any more
+        for cut in part.leaves.cuts:
+            self._cut(cut)
+        self._leaves.join(part.leaves.range)
+        if self._leaves.end in self._context.roots_at and not self._leaves.start:
+            self._roots[self._leaves.end] = self._leaves.root()
+
+    def _cut(self, cut: Frontier) -> None:
+        if self._leaves is not None and not self._leaves.start:
+            leaves = self._leaves.copy()
+            leaves.join(cut)
+            self._roots[leaves.end] = leaves.root()
+
+    # ── Wallets ─────────────────────────────────────────────────────────────────────────────────────────────
+    def _take_wallet(self, player: str, part: WalletPart) -> None:
+        total = self._total
+        wallet = self._wallets.get(player)
+        if part.opened is not None:
+            if wallet is not None:
+                total.differs(part.first, "wallet", "opened once", player)
+                return
+            self._wallets.add(player, [part.closing, *part.opened])
+            wallet = self._wallets.get(player) or []
+        elif wallet is None:
+            if self._whole or (self._opening is not None and self._opening.wallets is not None):
+                total.differs(part.first, "wallet", "one that was opened before", player)
+            self._unopened_wallets += 1
+            self._wallets.add(player, [part.closing, *(part.played or _UNKNOWN)])
+            return
+        elif wallet[0] != part.opening:
+            total.differs(part.first, "balance_after", wallet[0], part.opening)
+        wallet[0] = part.closing
+        belongs = wallet[1], wallet[2]
+        if belongs == _UNKNOWN and part.played is not None:
+            wallet[1:] = belongs = part.played
+        if part.played is not None and part.played != belongs:
+            total.differs(part.first, "wallet.currency", " ".join(belongs), " ".join(part.played))
+        if part.transferred:
+            self._book(f"cashier:{wallet[1]}", wallet[2], -part.transferred * MINOR)
+
+    # ── Jackpots ────────────────────────────────────────────────────────────────────────────────────────────
+    def _take_pot(self, jackpot: str, part: PotPart, bets: Iterable[BetElsewhere]) -> None:
+        total = self._total
+        pot = self._pots.get(jackpot)
+        if pot is None:
+            pot = self._pots[jackpot] = _Pot()
+            if part.opened is not None:
+                pot.pools, pot.hits = [0, 0, 0], 0
+            elif self._whole:
+                total.differs(part.first, "jackpot", "one that was opened before", jackpot)
+        elif part.opened is not None:
+            total.differs(part.first, "jackpot", "opened once", jackpot)
+        if part.opened is not None:
+            pot.belongs = part.opened
+        claims = list(part.claims.values())
+        for bet in bets:
+            if bet.jackpot == jackpot:
+                claims += self._room(bet)
+        if pot.pools is None and None not in part.known[:1]:
+            pot.pools = [value or 0 for value in part.known]
+        for claim in claims:
+            self._judge(jackpot, pot, claim)
+        if pot.pools is not None:
+            for pool, (held, lowest) in enumerate(zip(pot.pools, part.lowest, strict=True)):
+                if held + lowest < 0:
+                    total.differs(part.first, f"jackpot.{pots.POOLS[pool]}", "0 or more", text(held + lowest))
+            pot.pools = [held + moved for held, moved in zip(pot.pools, part.moved, strict=True)]
+        pot.moved_at = part.moved_at or pot.moved_at
+        pot.hits = part.hits or pot.hits
+        if part.house:
+            account_class, currency = pot.belongs
+            self._book(f"house:{account_class}:{JACKPOTS}", currency, part.house)
+
+    def _room(self, bet: BetElsewhere) -> tuple[Claim, ...]:
+        """What a side bet says of the meter, whose round began in a part before."""
+        rows = self._open.get(bet.stream)
+        if not rows:
+            return ()
+        opened = orjson.loads(rows[0][3])
+        ceiling = (
+            opened["data"].get("jackpot", {}).get("ceiling") if opened["type"] == "RoundOpened" else None
+        )
+        exact_ceiling = None if ceiling is None else ceiling * MINOR
+        return pots.room(bet.meter, exact_ceiling, bet.contribution, bet.overflow, bet.position)
+
+    def _judge(self, jackpot: str, pot: _Pot, claim: Claim) -> None:
+        """Compare what a part says of a jackpot before it with what the jackpot was."""
+        what, value = claim.what, claim.value
+        if what == "moved_at":
+            wrong, known = bool(pot.moved_at) and value != pot.moved_at, str(pot.moved_at)
+        elif what == "hits":
+            wrong, known = pot.hits is not None and value != pot.hits, str(pot.hits)
+        elif what == "no_overflow":
+            wrong, known = True, "0"
+        elif pot.pools is None:
+            return
+        elif what == pots.AT_MOST:
+            wrong, known = pot.pools[pots.METER] > value, text(pot.pools[pots.METER])
+        elif what == pots.AT_LEAST:
+            wrong, known = pot.pools[pots.METER] < value, text(pot.pools[pots.METER])
+        else:
+            held = pot.pools[pots.POOLS.index(what)]
+            wrong, known = held != value, text(held)
+        if wrong:
+            shown = str(value) if what in {"moved_at", "hits"} else text(value)
+            self._total.differs(claim.position, f"jackpot.{what}", f"{jackpot}: {known}", shown)
+            if pot.pools is not None and what in pots.POOLS:
+                pot.pools[pots.POOLS.index(what)] = value
+
+    # ── Rounds ──────────────────────────────────────────────────────────────────────────────────────────────
+    def _take_fragment(self, stream: str, rows: list[StoredRow]) -> None:
+        """Go on with a round that is not all in one part; derive it again once it has ended."""
+        before = self._open.pop(stream, None)
+        if before is None and b'"type":"RoundOpened"' not in rows[0][3]:
+            if self._whole:
+                self._total.differs(rows[0][0], "round", "a round that is open", stream)
+            else:
+                self._unchecked_rounds += 1
+            return
+        rows = [*(before or ()), *rows]
+        try:
+            events = [orjson.loads(data) for _, _, _, data in rows]
+            if not rounds.complete(events):
+                self._open[stream] = rows
+                return
+            ruleset = self._rulesets.get(rounds.ruleset_of(events))
+            if ruleset is None:
+                self._total.differs(rows[0][0], "ruleset", "one that was published before", stream)
+                return
+            mine = PartResult()
+            rounds.audit_round(mine, events, ruleset)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            self._total.differs(rows[0][0], "readable", "events of a round", type(error).__name__)
+            return
+        for finding in mine.findings:
+            self._total.differs(*finding)
+        self._add_up(mine)
+        self._check_pinned(mine.pinned)
+
+    def _add_up(self, part: PartResult) -> None:
+        for house, figures in part.figures.items():
+            self._total.figures.setdefault(house, Figures()).add(figures)
+        for (account_class, currency, game), amount in part.house.items():
+            self._book(f"house:{account_class}:{game}", currency, amount)
+
+    # ── What rounds rely on ─────────────────────────────────────────────────────────────────────────────────
+    def _publish(self, published: Published) -> None:
+        if published.kind == "ruleset":
+            self._rulesets.setdefault(published.sha256, published.content)
+        versions = self._published.setdefault((published.kind, published.id), {})
+        if published.version in versions:
+            self._total.differs(published.position, published.kind, "a version of its own", published.id)
+        versions[published.version] = published
+
+    def _check_pinned(self, pinned: dict[tuple[str, str, int, str], Span]) -> None:
+        """Rules and parameters that rounds name have to be those that were published before."""
+        for (kind, name, version, sha256), span in pinned.items():
+            published = self._published.get((kind, name), {}).get(version)
+            if published is None:
+                if self._whole:
+                    self._total.differs(span.first, kind, f"{name} {version} published before", sha256)
+            elif published.sha256 != sha256:
+                self._total.differs(span.first, kind, published.sha256, sha256)
+            elif published.position > span.first:
+                self._total.differs(span.first, kind, f"{name} {version} published before", "after")
+
+    def _book(self, account: str, currency: str, amount: int) -> None:
+        key = account, currency
+        self._accounts[key] = self._accounts.get(key, 0) + amount
+
+    # ── At the end ──────────────────────────────────────────────────────────────────────────────────────────
+    def finish(self) -> Outcome:
+        """Add everything up; in every currency all accounts together have to be zero."""
+        total = self._total
+        for balance, account_class, currency in self._wallets.values():
+            self._book(f"wallet:{account_class}", currency, balance * MINOR)
+        for jackpot, pot in self._pots.items():
+            account_class, currency = pot.belongs
+            for name, amount in zip(
+                ("jackpot", "jackpot_overflow", "jackpot_diversion"), pot.pools or (), strict=False
+            ):
+                if amount:
+                    self._book(f"{name}:{account_class}:{jackpot}", currency, amount)
+        for stream, rows in self._open.items():
+            self._count_open(stream, rows)
+        if self._whole:
+            sums: dict[str, int] = {}
+            for (_, currency), amount in self._accounts.items():
+                sums[currency] = sums.get(currency, 0) + amount
+            for currency, left in sums.items():
+                if left:
+                    total.differs(total.last, "trial_balance", f"0 {currency}", text(left))
+        if self._leaves is not None and not self._leaves.start:
+            self._roots[self._leaves.end] = self._leaves.root()
+        return Outcome(
+            first=total.first,
+            last=total.last,
+            began=total.began,
+            ended=total.ended,
+            events=total.events,
+            findings=sorted(total.findings),
+            found=total.found,
+            figures=total.figures,
+            accounts=self._accounts,
+            roots=self._roots,
+            wallets=self._wallets.count,
+            unopened_wallets=self._unopened_wallets,
+            pots={
+                name: (pot.pools[0], pot.pools[1], pot.pools[2])
+                for name, pot in self._pots.items()
+                if pot.pools is not None
+            },
+            open_rounds=sorted(self._open),
+            unchecked_rounds=self._unchecked_rounds,
+        )
+
+    def _count_open(self, stream: str, rows: list[StoredRow]) -> None:
+        """What a round that has not ended holds: stakes on game, and the house's advances."""
+        try:
+            events = [orjson.loads(data) for _, _, _, data in rows]
+            opened = events[0]["data"]
+            house = opened["account_class"], opened["currency"], opened["ruleset"]["id"]
+            staked, got = rounds.unfinished(events)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            self._total.differs(rows[0][0], "readable", "events of a round", type(error).__name__)
+            return
+        self._book(f"on_game:{house[0]}", house[1], staked * MINOR)
+        self._book(f"house:{house[0]}:{house[2]}", house[1], got)
