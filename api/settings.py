@@ -14,6 +14,7 @@ DEMO = "STUD_LEDGER_DEMO"
 START = "STUD_LEDGER_START"
 PROJECTOR = "STUD_LEDGER_PROJECTOR_INSIDE"
 SERVER = "STUD_LEDGER_PG_INSTALLATION"
+WITNESSES = "STUD_LEDGER_WITNESSES"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class ServiceSettings:
 
     `start` names this start of the service, which all its processes share; `server` is the folder of the
     PostgreSQL that runs for it, None where the server is another's. `projector_inside`: a thread of the
-    process projects, as there is no process for it.
+    process projects, as there is no process for it. `witnesses` cosign the log's checkpoints, each of them
+    named by its key and its URL: ``VKEY URL``.
 
     The connection string may hold a password: it is left out of the representation.
     """
@@ -36,6 +38,7 @@ class ServiceSettings:
     server: Path | None = None
     projector_inside: bool = True
     log: Path = Path()
+    witnesses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Fill in the log's folder."""
@@ -52,6 +55,7 @@ class ServiceSettings:
             START: self.start,
             SERVER: "" if self.server is None else str(self.server),
             PROJECTOR: "1" if self.projector_inside else "0",
+            WITNESSES: "\n".join(self.witnesses),
         }
 
     @classmethod
@@ -66,4 +70,5 @@ class ServiceSettings:
             server=Path(server) if server else None,
             projector_inside=os.environ.get(PROJECTOR) != "0",
             log=Path(os.environ.get(LOG, "")),
+            witnesses=tuple(os.environ.get(WITNESSES, "").splitlines()),
         )

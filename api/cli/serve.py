@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,13 +21,17 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from api.cli import data_directory, welcome
 from api.cli.database_watch import DatabaseWatch
-from api.cli.supervisor import PROJECTOR, ServiceError, Workers, listen
+from api.cli.own_witness import own_witness
+from api.cli.supervisor import PROJECTOR, Beside, ServiceError, Workers, listen
 from api.settings import ServiceSettings
 from api.tokens import TTL_SECONDS_DEFAULT, mint
 from infrastructure import metrics_folder
 from infrastructure.bootstrap import NotReadyError, check, is_empty, prepare
+from infrastructure.evidence.asking import WitnessAddress
+from infrastructure.evidence.notes import NoteError
 from infrastructure.keys import Keys, KeysError, load_passwords
 from infrastructure.postgres import DirectoryLock, EmbeddedPostgres, LauncherError
+from infrastructure.witness.state import StateError
 
 if TYPE_CHECKING:
     import socket
@@ -52,6 +56,7 @@ class Options:
     pg_bin: Path | None
     init_db: bool
     database_url: str | None
+    witnesses: tuple[str, ...]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -96,6 +101,14 @@ def parse(arguments: list[str] | None) -> Options:
     parser.add_argument("--data-dir", type=Path, help="where the ledger is kept (.data in the project)")
     parser.add_argument("--keys", type=Path, help="where the keys are kept (keys in the data directory)")
     parser.add_argument("--pg-bin", type=Path, help="directory of other PostgreSQL programs")
+    parser.add_argument(
+        "--witness",
+        action="append",
+        default=[],
+        type=witness_address,
+        metavar="'VKEY URL'",
+        help="a witness that cosigns the log's checkpoints (repeatable; the demo has one of its own)",
+    )
     parser.add_argument("--init-db", action="store_true", help="prepare the database of DATABASE_URL and end")
     chosen = parser.parse_args(arguments)
     database_url = os.environ.get("DATABASE_URL") or None
@@ -113,7 +126,16 @@ def parse(arguments: list[str] | None) -> Options:
         pg_bin=chosen.pg_bin,
         init_db=chosen.init_db,
         database_url=database_url,
+        witnesses=tuple(chosen.witness),
     )
+
+
+def witness_address(text: str) -> str:
+    """Return the text that names a witness, or say what is wrong with it."""
+    try:
+        return str(WitnessAddress.parse(text))
+    except NoteError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
 
 
 def stop_on_signals() -> None:
@@ -169,18 +191,36 @@ def bring_up(options: Options, stack: contextlib.ExitStack) -> tuple[EmbeddedPos
         demo=postgres is not None,
         server=None if postgres is None else postgres.installation,
         projector_inside=False,
+        witnesses=options.witnesses,
     )
+    others: list[Beside] = []
+    if settings.demo and not settings.witnesses:
+        settings, others = with_own_witness(settings, directory.path / "witness", stack)
     counts = directory.path / "metrics"
     metrics_folder.begin(counts)
     environment = settings.to_environment() | {metrics_folder.VARIABLE: str(counts)}
-    workers = Workers(listener, environment, beside=PROJECTOR)
+    workers = Workers(listener, environment, beside=PROJECTOR, others=others)
     stack.callback(workers.stop)
     workers.start(options.workers)
     address = address_of(listener)
     # On a server of the operator's choice nothing is shown that opens anything: output ends up in logs there.
     tokens = demo_tokens(keys) if settings.demo else {}
-    say(welcome.text(address, directory.path, tokens))
+    witness = settings.witnesses[0].partition(" ")[0] if others else None
+    say(welcome.text(address, directory.path, tokens, witness))
     return postgres, workers
+
+
+def with_own_witness(
+    settings: ServiceSettings, folder: Path, stack: contextlib.ExitStack
+) -> tuple[ServiceSettings, list[Beside]]:
+    """Return the settings with a witness of our own, and the process it is; without it where it cannot be."""
+    try:
+        witness = own_witness(folder, settings.log)
+    except StateError as problem:
+        say(f"The log is not cosigned: the demo's own witness cannot run, as {problem}")
+        return settings, []
+    stack.enter_context(witness.process.listener)
+    return replace(settings, witnesses=(str(witness.address),)), [witness.process]
 
 
 def with_password(url: str, keys: Path) -> str:

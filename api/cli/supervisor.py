@@ -77,6 +77,18 @@ def _listen_now(host: str, port: int) -> socket.socket:
     return listener
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A process to keep beside the workers, and the listening socket it inherits.
+
+    The socket's descriptor is its last argument.
+    """
+
+    name: str
+    program: Sequence[str]
+    listener: socket.socket
+
+
 @dataclass(slots=True)
 class _Child:
     """A process that is kept. `failures_max`: how often in a row it may end; None: however often."""
@@ -90,11 +102,12 @@ class _Child:
 
 
 class Workers:
-    """Some processes that serve one listening socket, and one beside them that projects.
+    """Some processes that serve one listening socket, one beside them that projects, and maybe others.
 
     `environment` is what each of them is told; `program` is what each worker runs, with the socket's
-    descriptor as its last argument; `beside` is what the other one runs, where there is one. The service
-    answers without that one, so it is started again for ever and never ends the service.
+    descriptor as its last argument; `beside` is what the one that projects runs, where there is one, and
+    `others` run once the service is ready. The service answers without all of these, so they are started
+    again for ever and never end the service.
     """
 
     def __init__(
@@ -103,11 +116,13 @@ class Workers:
         environment: Mapping[str, str],
         program: Sequence[str] = WORKER,
         beside: Sequence[str] | None = None,
+        others: Sequence[Beside] = (),
     ) -> None:
         self._listener = listener
         self._environment = dict(environment)
         self._program = program
         self._beside = beside
+        self._others = {each.name: each for each in others}
         self._children: list[_Child] = []
 
     def start(self, count: int) -> None:
@@ -125,6 +140,8 @@ class Workers:
             if time.monotonic() > deadline:
                 raise ServiceError(f"the service is not ready after {READY_TIMEOUT_S:.0f} s")
             time.sleep(POLL_S)
+        for name in self._others:  # only now, so that what is waited for has the processors to itself
+            self._children.append(self._child(name, None))
 
     def look_after(self) -> list[str]:
         """Start again what ended, later each time it ends early; return what there is to say about it.
@@ -190,8 +207,7 @@ class Workers:
         return _Child(name, self._spawn(name), time.monotonic(), failures_max)
 
     def _spawn(self, name: str) -> subprocess.Popen[bytes]:
-        descriptors = [self._listener.fileno()] if name == _WORKER else []
-        program = self._program if name == _WORKER else self._beside or ()
+        program, descriptors = self._what_runs(name)
         return subprocess.Popen(
             [*program, *map(str, descriptors)],
             env=os.environ | self._environment,
@@ -200,6 +216,14 @@ class Workers:
             start_new_session=True,  # Ctrl-C at a terminal is for the supervisor, which stops them in order
             preexec_fn=dies_with_parent(signal.SIGTERM),
         )
+
+    def _what_runs(self, name: str) -> tuple[Sequence[str], list[int]]:
+        """Return a process's program, and the descriptors it inherits and is told of."""
+        if name == _WORKER:
+            return self._program, [self._listener.fileno()]
+        if (other := self._others.get(name)) is not None:
+            return other.program, [other.listener.fileno()]
+        return self._beside or (), []
 
     def _is_ready(self) -> bool:
         """Ask the service itself, as a load balancer would."""

@@ -34,13 +34,17 @@ python3 scripts/verify.py hand.json
 """
 
 
-def text(address: str, data_directory: Path, tokens: Mapping[str, str]) -> str:
-    """Return what to print. `tokens` maps each of the roles to its token; without them none are shown."""
+def text(address: str, data_directory: Path, tokens: Mapping[str, str], witness: str | None = None) -> str:
+    """Return what to print. `tokens` maps each of the roles to its token; without them none are shown.
+
+    `witness` is the key of the witness that runs beside the service, where one does.
+    """
     lines = [
         f"Stud Ledger is ready at {address}",
         f"  the page        {address}/",
         f"  the interface   {address}/docs",
         f"  data directory  {data_directory}",
+        *([f"  its witness     {witness}"] if witness else []),
         "",
     ]
     if tokens:

@@ -45,6 +45,10 @@ class StateError(RuntimeError):
     """The folder cannot be used. The message is one line that says what to do."""
 
 
+class InUseError(StateError):
+    """Another process works on the folder."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The last tree of a log that was signed: its size, its root (32 bytes), the note with our signature."""
@@ -84,7 +88,7 @@ class State:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise StateError(f"another witness works on {folder}: stop it first") from None
+                raise InUseError(f"another witness works on {folder}: stop it first") from None
             yield cls._load(folder, name)
         finally:
             os.close(lock)
