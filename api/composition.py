@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import structlog
 
+from api.log import starting
 from api.notes import Notes
 from api.people.known import KnownPeople
 from api.settings import ServiceSettings
@@ -69,9 +70,10 @@ class Service:
         return result
 
     async def start(self) -> None:
-        """Begin to write, to read and to do the ledger's own work."""
+        """Begin to write, to read and, once ledger and log were compared, to do the ledger's own work."""
         self.writer.start()
         await self.reading.open()
+        await starting.compare(self)
         self.jobs.start()
         if self.projections is not None:
             self.projections.start()

@@ -1,4 +1,4 @@
-"""What a service sees to at every start: the ledger has begun, and the shipped rule sets are published."""
+"""What a service sees to at every start: ledger and log have begun, the shipped rule sets are published."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import orjson
 import structlog
 
 from api.composition import Service
+from api.log import starting
 from domain.commands import PublishRuleset, StartLedger
 from domain.rulesets.schema import ruleset_sha256
 from infrastructure import bootstrap
@@ -19,9 +20,10 @@ log = structlog.get_logger(__name__)
 async def begin(service: Service) -> None:
     """Begin the ledger and publish what has changed. Several processes may do this at once: it happens once.
 
-    Raises Overloaded or CommandFailed where the database does not take it.
+    Raises Overloaded or CommandFailed where the database does not take it, KeysError and OSError of the log.
     """
     await service.submit(own_submission(StartLedger(service.settings.demo), "start"))
+    await starting.start(service)
     newest = {published.ref.id: published.ref for published in await service.reading.rulesets()}
     for document in bootstrap.shipped_documents():
         known = newest.get(document["id"])

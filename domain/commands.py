@@ -345,7 +345,8 @@ class StartLog:
 class HaltLog:
     """Take nothing more that could move money: the ledger is not what its log of `generation` has signed.
 
-    `position`: the last on which they agree; `size` and `root` (base64): the last checkpoint, where known.
+    `position`: the last on which they agree; `size` and `root` (base64): the last checkpoint, where known,
+    with the `origin` and `vkey` of a later log that signed it.
     """
 
     generation: int
@@ -353,6 +354,8 @@ class HaltLog:
     position: int
     size: int | None = None
     root: str | None = None
+    origin: str | None = None
+    vkey: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from typing import Any, Final
 
@@ -52,10 +52,17 @@ def halt_log(command: HaltLog, work: Work) -> dict[str, Any]:
     if state.generation == command.generation and state.halted is None:
         state.halted = command.reason
         state.size, state.root, state.position = command.size, command.root, command.position
-        _emit(
-            work,
-            ev.LogHalted(state.generation, command.reason, command.position, command.size, command.root),
+        state.signed_origin, state.signed_vkey = command.origin, command.vkey
+        event = ev.LogHalted(
+            state.generation,
+            command.reason,
+            command.position,
+            command.size,
+            command.root,
+            command.origin,
+            command.vkey,
         )
+        _emit(work, event)
     return log_view(state)
 
 
@@ -84,8 +91,9 @@ def generation_of(origin: str) -> int:
 
 
 def next_origin(state: LogState) -> str:
-    """What the log after this one is called."""
-    return f"{state.origin.rpartition('/')[0]}/{state.generation + 1}"
+    """What the log after this one is called; a later one that was lost with its events has had a name too."""
+    last = max(state.generation, generation_of(state.signed_origin or state.origin))
+    return f"{state.origin.rpartition('/')[0]}/{last + 1}"
 
 
 def _begin(work: Work, event: ev.LogStarted) -> None:
@@ -93,6 +101,7 @@ def _begin(work: Work, event: ev.LogStarted) -> None:
     state.generation, state.origin, state.keys = event.generation, event.origin, [event.vkey]
     state.version = 0
     state.halted = state.size = state.root = state.position = None
+    state.signed_origin = state.signed_vkey = None
     _emit(work, event)
 
 
@@ -111,7 +120,8 @@ def _require_vkey(vkey: str, origin: str) -> None:
             data = b64decode(match[3], validate=True)
         except Base64Error:
             data = b""
-    if match is None or len(data) != 1 + PUBLIC_BYTES or data[:1] != ED25519:
+    spelt = b64encode(data).decode() == (match and match[3])  # one key has one text
+    if match is None or not spelt or len(data) != 1 + PUBLIC_BYTES or data[:1] != ED25519:
         raise Rejection("validation_failed", "That is not an Ed25519 verifier key: name+id+key.")
     if match[1] != origin:
         raise Rejection("validation_failed", f"The key's name is to be {origin}.", origin=origin)
@@ -157,7 +167,11 @@ def _generation_effect(payload: dict[str, Any], work: Work) -> dict[str, Any]:
         raise Rejection("validation_failed", f"The new log's origin is to be {origin}.", origin=origin)
     _require_vkey(payload["vkey"], origin)
     _require_new(payload["vkey"], state)
-    return {"generation": state.generation + 1, "origin": origin, "previous": _previous_view(payload, state)}
+    return {
+        "generation": generation_of(origin),
+        "origin": origin,
+        "previous": _previous_view(payload, state),
+    }
 
 
 def _generation_apply(payload: dict[str, Any], work: Work, approved: Approved) -> dict[str, Any]:
@@ -166,7 +180,11 @@ def _generation_apply(payload: dict[str, Any], work: Work, approved: Approved) -
     _begin(
         work,
         ev.LogStarted(
-            state.generation + 1, payload["origin"], payload["vkey"], previous, **approved._asdict()
+            generation_of(payload["origin"]),
+            payload["origin"],
+            payload["vkey"],
+            previous,
+            **approved._asdict(),
         ),
     )
     return log_view(state)
@@ -188,8 +206,8 @@ def _previous(payload: dict[str, Any], state: LogState) -> ev.PreviousLog:
     agree_to = state.position or 0
     lost = size is not None and size > agree_to
     return ev.PreviousLog(
-        state.origin,
-        state.vkey,
+        state.signed_origin or state.origin,
+        state.signed_vkey or state.vkey,
         size,
         root,
         lost_from=agree_to + 1 if lost else None,
@@ -205,10 +223,10 @@ def _previous_view(payload: dict[str, Any], state: LogState) -> dict[str, Any]:
 
 def _require_root(root: object) -> None:
     try:
-        known = isinstance(root, str) and len(b64decode(root, validate=True)) == ROOT_BYTES
+        data = b64decode(root, validate=True) if isinstance(root, str) else b""
     except Base64Error:
-        known = False
-    if not known:
+        data = b""
+    if len(data) != ROOT_BYTES or b64encode(data).decode() != root:
         raise Rejection("validation_failed", "A checkpoint's root is 32 bytes in base64.")
 
 

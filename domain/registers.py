@@ -82,7 +82,8 @@ class LogState:
 
     `keys` are the verifier keys of this generation, the newest first; the first signs. While `halted` nothing
     is taken that could move money: `size` and `root` (base64) are then of the last checkpoint, as far as it
-    is known, and `position` the last on which ledger and log agree. `version` is of the log's stream.
+    is known, signed as `signed_origin` by `signed_vkey` where that was a later log; `position` is the last on
+    which ledger and log agree. `version` is of the log's stream.
     """
 
     generation: int = 0
@@ -93,6 +94,8 @@ class LogState:
     size: int | None = None
     root: str | None = None
     position: int | None = None
+    signed_origin: str | None = None
+    signed_vkey: str | None = None
     archive_sequence: int = 0
     archive_day: str = ""
     archive_position: int = 0

@@ -63,7 +63,8 @@ class LogHalted:
 
     `reason`: it has fewer events than were signed (`behind`), others (`differs`), or what was signed is not
     there to compare with (`lost`). `size` and `root` (base64) are of the last checkpoint, absent where it is
-    lost. `position` is the last on which ledger and log agree, as far as is known.
+    lost; `origin` and `vkey` say whose it is where that is a later log, of which the ledger knows nothing any
+    more. `position` is the last on which ledger and log agree, as far as is known.
     """
 
     generation: int
@@ -71,6 +72,8 @@ class LogHalted:
     position: int
     size: int | None = None
     root: str | None = None
+    origin: str | None = None
+    vkey: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

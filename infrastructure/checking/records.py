@@ -11,7 +11,8 @@ from infrastructure.checking.registers import two_people
 Data = dict[str, Any]
 
 LOG: Final = "log"
-_NOTHING: Final = {"halted": None, "size": None, "root": None, "position": None}
+_OF_A_HALT: Final = ("size", "root", "position")
+_NOTHING: Final = dict.fromkeys(("halted", *_OF_A_HALT, "signed_origin", "signed_vkey"))
 _EXPORTED: Final = {"archive_sequence": 0, "archive_day": "", "archive_position": 0, "archive_sha256": ""}
 
 
@@ -26,14 +27,16 @@ def _log(books: Books) -> Data:
 
 def _started(books: Books, name: str, data: Data) -> None:
     two_people(books, data)
-    log = _log(books)
-    generation = log["generation"] + 1
-    if (name, data["generation"]) != (str(generation), generation):
-        books.differs("log", f"the log {data['generation']} starts in the stream log-{name}")
-    if generation > 1:
+    log, generation = _log(books), data["generation"]
+    if name != str(generation) or generation <= log["generation"]:
+        books.differs("log", f"the log {generation} starts in the stream log-{name}")
+    if log["generation"]:
         left = data.get("previous", {})
-        if log["halted"] is None or (left.get("origin"), left.get("vkey")) != (log["origin"], log["keys"][0]):
+        due = log["signed_origin"] or log["origin"], log["signed_vkey"] or log["keys"][0]
+        if log["halted"] is None or (left.get("origin"), left.get("vkey")) != due:
             books.differs("log", f"the log {generation} does not take the place of the one that was halted")
+    elif generation != 1:
+        books.differs("log", f"the first log is the {generation}.")
     log.update(_NOTHING, generation=generation, origin=data["origin"], keys=[data["vkey"]], version=1)
 
 
@@ -50,7 +53,8 @@ def _halted(books: Books, name: str, data: Data) -> None:
     if log["halted"] is not None:
         books.differs("log", f"the log {name} is halted twice")
     log["halted"] = data["reason"]
-    log.update({each: data.get(each) for each in ("size", "root", "position")})
+    log.update({each: data.get(each) for each in _OF_A_HALT})
+    log["signed_origin"], log["signed_vkey"] = data.get("origin"), data.get("vkey")
 
 
 def _of_log(books: Books, name: str, data: Data) -> Data:
