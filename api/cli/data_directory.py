@@ -1,4 +1,4 @@
-"""Where a service keeps what it must not lose: its embedded PostgreSQL and its keys.
+"""Where a service keeps what it must not lose: its embedded PostgreSQL, its keys and its evidence log.
 
 The default is `.data` in the project. Only where root runs the service from a private folder, which
 PostgreSQL's own user cannot enter, it is below /var/lib/stud-ledger, one folder for each clone.
@@ -20,10 +20,11 @@ STATE = Path("/var/lib/stud-ledger")
 
 @dataclass(frozen=True, slots=True)
 class DataDirectory:
-    """The folder of one service. `keys` may be elsewhere."""
+    """The folder of one service. `keys` and `log`, the evidence log, may be elsewhere."""
 
     path: Path
     keys: Path
+    log: Path
 
     @property
     def postgres(self) -> Path:
@@ -31,10 +32,10 @@ class DataDirectory:
         return self.path / "postgres"
 
 
-def choose(path: Path | None = None, keys: Path | None = None) -> DataDirectory:
+def choose(path: Path | None = None, keys: Path | None = None, log: Path | None = None) -> DataDirectory:
     """Return the folder a command works on; nothing is made. Relative paths are the caller's."""
     folder = (path or default_path()).absolute()
-    return DataDirectory(folder, (keys or folder / "keys").absolute())
+    return DataDirectory(folder, (keys or folder / "keys").absolute(), (log or folder / "log").absolute())
 
 
 def default_path() -> Path:

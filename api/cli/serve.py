@@ -100,6 +100,7 @@ def parse(arguments: list[str] | None) -> Options:
     parser.add_argument("--workers", type=int, default=1, help="processes that serve (%(default)s)")
     parser.add_argument("--data-dir", type=Path, help="where the ledger is kept (.data in the project)")
     parser.add_argument("--keys", type=Path, help="where the keys are kept (keys in the data directory)")
+    parser.add_argument("--log", type=Path, help="where the evidence log is kept (log in the data directory)")
     parser.add_argument("--pg-bin", type=Path, help="directory of other PostgreSQL programs")
     parser.add_argument(
         "--witness",
@@ -114,6 +115,8 @@ def parse(arguments: list[str] | None) -> Options:
     database_url = os.environ.get("DATABASE_URL") or None
     if chosen.init_db and database_url is None:
         parser.error("--init-db prepares the database that DATABASE_URL names, and there is no DATABASE_URL")
+    if len({text.partition(" ")[0] for text in chosen.witness}) < len(chosen.witness):
+        parser.error("--witness names a witness twice")
     if not 1 <= chosen.workers <= WORKERS_MAX:
         parser.error(f"--workers must be between 1 and {WORKERS_MAX}")
     if not 0 <= chosen.port <= PORT_MAX:
@@ -122,7 +125,7 @@ def parse(arguments: list[str] | None) -> Options:
         host=chosen.host,
         port=chosen.port,
         workers=chosen.workers,
-        directory=data_directory.choose(chosen.data_dir, chosen.keys),
+        directory=data_directory.choose(chosen.data_dir, chosen.keys, chosen.log),
         pg_bin=chosen.pg_bin,
         init_db=chosen.init_db,
         database_url=database_url,
@@ -191,6 +194,7 @@ def bring_up(options: Options, stack: contextlib.ExitStack) -> tuple[EmbeddedPos
         demo=postgres is not None,
         server=None if postgres is None else postgres.installation,
         projector_inside=False,
+        log=directory.log,
         witnesses=options.witnesses,
     )
     others: list[Beside] = []
