@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
+import structlog
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
@@ -28,6 +29,7 @@ from api.jackpots import commands as jackpot_commands
 from api.jackpots import proposals as jackpot_proposals
 from api.jackpots import reads as jackpot_reads
 from api.json_body import shape_problem
+from api.log import serving as log_serving
 from api.openapi import ProblemDocument
 from api.people import commands as people_commands
 from api.people import reads as people_reads
@@ -44,7 +46,10 @@ from api.software import reads as software_reads
 from api.tables import commands as table_commands
 from api.tables import reads as table_reads
 from api.writing import NOT_FOUND
+from infrastructure.evidence.folder import LogUnavailable
 from infrastructure.reading import ReadingUnavailable
+
+log = structlog.get_logger(__name__)
 
 TITLE: Final = "Stud Ledger"
 VERSION: Final = "0.2.0"
@@ -82,6 +87,7 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     significant.router,
     software_commands.router,
     software_reads.router,
+    log_serving.router,
     health.router,
     page.router,
 )
@@ -123,6 +129,7 @@ def create_app(
     app.add_exception_handler(RequestValidationError, _shape)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(ReadingUnavailable, _unavailable)
+    app.add_exception_handler(LogUnavailable, _log_unavailable)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign] # FastAPI's documented way to extend it
     return app
 
@@ -166,6 +173,11 @@ def _methods(request: Request) -> list[str]:
 
 async def _unavailable(_: Request, __: Exception) -> Response:
     return overloaded("The ledger cannot be read now; ask again.").response()
+
+
+async def _log_unavailable(_: Request, error: Exception) -> Response:
+    log.error("log_unavailable", error=str(error))
+    return overloaded("The evidence log cannot be read now; ask again.").response()
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

@@ -22,6 +22,7 @@ BEARER: Final = HTTPBearer(
 PLAY: Final = frozenset(("play",))
 CASHIER: Final = frozenset(("cashier",))
 ADMIN: Final = frozenset(("admin",))
+AUDIT: Final = frozenset(("audit",))
 SEE_ROUNDS: Final = frozenset(("play", "reports", "audit", "disputes"))
 SEE_PLAYERS: Final = frozenset(("play", "cashier", "reports", "audit", "disputes"))
 SEE_TABLES: Final = frozenset(("play", "cashier", "admin", "reports", "audit", "disputes"))

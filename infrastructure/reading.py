@@ -77,6 +77,10 @@ _QUERIES: Final = {
     "ruleset": """SELECT ruleset_id, version, position, sha256, content
         FROM {schema}.rulesets WHERE ruleset_id = %s AND version = %s""",
     "events": "SELECT data FROM {schema}.events WHERE stream = %s AND version > %s ORDER BY version LIMIT %s",
+    # Looked up for each event by the key: however many rounds are open, it is a few hundred look-ups.
+    "disclosed": """SELECT data, left(stream, 6) = 'round-' AND EXISTS (
+            SELECT FROM {schema}.open_rounds WHERE round_id = substr(stream, 7)
+        ) FROM {schema}.events WHERE position BETWEEN %s AND %s ORDER BY position""",
     "projected": "SELECT name, position FROM {read}.projections WHERE live",
     "software": "SELECT state FROM {schema}.registers WHERE name = 'software'",
     "note": "SELECT note FROM {schema}.notes WHERE sha256 = %s",
@@ -258,6 +262,16 @@ class Reading:
     async def events(self, round_id: str, after: int = 0, limit: int = _EVENTS_MAX) -> list[bytes]:
         """A round's events as they are stored, in order, those after version `after`."""
         return [data for (data,) in await self._rows("events", f"round-{round_id}", after, limit)]
+
+    async def disclosed(self, first: int, last: int) -> list[bytes] | None:
+        """The events at these positions as they are stored; None where a round of theirs has not ended.
+
+        None too where not all of them are there: those that are archived cannot be read.
+        """
+        rows = await self._rows("disclosed", first, last)
+        if len(rows) != last - first + 1 or any(is_open for _, is_open in rows):
+            return None
+        return [data for data, _ in rows]
 
     async def round(self, round_id: str) -> FoundRound | None:
         """A round folded from its events, with its rules."""

@@ -6,7 +6,6 @@ is marked as a demonstration, and for nobody else.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +16,7 @@ from api import json_body
 from api.composition import Service
 from api.demo import player_of
 from api.page.house import House
-from api.play.finished import evidence
+from api.play.finished import evidence_of
 from api.writing import submit
 from domain.commands import Command
 from domain.jackpots import Jackpot
@@ -58,12 +57,10 @@ class DemoRound(NamedTuple):
     stored: list[bytes]
     player: str | None
 
-    async def evidence(self) -> bytes | None:
-        """The round's evidence file, without what is other players'; None while the round has not ended."""
-        if not self.found.round.finished:
-            return None
-        alone = len(self.view["seats"]) == len(self.taken)
-        return await asyncio.to_thread(evidence, self.found, self.stored, None if alone else self.player)
+    @property
+    def alone(self) -> bool:
+        """Whether nobody but the demo player has a seat in it."""
+        return len(self.view["seats"]) == len(self.taken)
 
 
 class Desk:
@@ -124,6 +121,15 @@ class Desk:
         jackpot_id = None if opened.jackpot is None else opened.jackpot.id
         house = House(opened.table_id, found.ruleset.ruleset, found.rules, opened.parameters, jackpot_id)
         return DemoRound(house, view, events, tuple(round_.seats), found, stored, player)
+
+    async def evidence(self, round_: DemoRound) -> bytes | None:
+        """The round's evidence file, without what is other players'; None while the round has not ended.
+
+        Raises Problem evidence_not_ready, LogUnavailable, ReadingUnavailable.
+        """
+        if not round_.found.round.finished:
+            return None
+        return await evidence_of(self._service, round_.found, None if round_.alone else round_.player)
 
     async def act(self, command: Command, key: str, path: str, fields: Mapping[str, str]) -> Result:
         """Hand a command to the ledger; the same key with the same form acts once.

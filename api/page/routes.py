@@ -24,12 +24,13 @@ from api.page.page_route import DOCS, PageRoute, plain
 from api.page.refusals import Told, refusal, trouble
 from api.page.rendering import STYLE, STYLE_URL
 from api.page.screen import table_page, top_up
-from api.problems import Problem
+from api.problems import RETRY_AFTER_SECONDS, Problem
 from api.shapes import ID_PATTERN
 from domain import commands as c
 from domain.cards import DECK
 from infrastructure import ids
 from infrastructure.clock import system_clock
+from infrastructure.evidence.folder import LogUnavailable
 from infrastructure.ledger.submission import ACCEPTED
 
 HOME: Final = "us-casino"
@@ -136,8 +137,15 @@ async def deposit(request: Request) -> Response:
 @router.get("/play/rounds/{round_id}/evidence.json")
 async def evidence_file(request: Request, round_id: str) -> Response:
     """The evidence of a finished round, for `scripts/verify.py`."""
-    found = await _round(await _desk(request), round_id)
-    document = await found.evidence()
+    desk = await _desk(request)
+    try:
+        document = await desk.evidence(await _round(desk, round_id))
+    except (Problem, LogUnavailable):
+        sentence = "The log signs a round within seconds of its end, and has not come to this one: try again."
+        back = ("Back to the round", f"/?round={round_id}#proof")
+        response = plain(503, "One moment, please", sentence, links=(back,))
+        response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        return response
     if document is None:
         raise not_here("The round has not ended: it can be downloaded and verified afterwards.")
     headers = {"Content-Disposition": f'attachment; filename="round-{round_id}.json"'}

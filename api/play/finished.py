@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from api import openapi
 from api.auth import SEE_ROUNDS, reader, scopes
-from api.paging import Fresh, answer
+from api.composition import Service
+from api.log.checkpoints import sealed
+from api.paging import POSITION_MAX, Fresh, answer
 from api.play.answers import EVIDENCE, REPLAYED, ReplayAnswer
+from api.play.evidence import evidence, jackpot_document
 from api.play.reads import found_round
-from api.play.visible import evidence_events
 from api.problems import Problem
 from api.shapes import ID_PATTERN, RoundPath
 from api.tokens import Token
-from domain.jackpots import parameters_document
-from domain.money import exponent
 from domain.replay import replay
+from infrastructure.ledger.stored_form import decode
 from infrastructure.reading import FoundRound, Reading
-
-EVIDENCE_FORMAT: Final = "stud-ledger/evidence/1"
 
 router = APIRouter(tags=["rounds"])
 
 _Caller = Annotated[Token, Depends(reader(SEE_ROUNDS))]
 _OnePlayer = Annotated[
     str | None, Query(pattern=ID_PATTERN, description="Withhold what the round has of other players.")
+]
+_Since = Annotated[
+    int | None,
+    Query(
+        ge=0,
+        le=POSITION_MAX,
+        description="The size of a checkpoint that was kept: the file proves that nothing up to it has "
+        "changed. Absent: of the log as it was before the round began.",
+    ),
 ]
 
 
@@ -54,23 +62,46 @@ async def read_replay(_: _Caller, reading: Fresh, round_id: RoundPath) -> Respon
     response_model=dict[str, Any],
     dependencies=[scopes(SEE_ROUNDS)],
     responses=openapi.problems(
-        "round_not_found", "round_archived", "round_unfinished", "player_not_found", "validation_failed"
+        "round_not_found",
+        "round_archived",
+        "round_unfinished",
+        "player_not_found",
+        "evidence_not_ready",
+        "validation_failed",
     ),
     openapi_extra=openapi.read(EVIDENCE),
 )
 async def read_evidence(
-    _: _Caller, reading: Fresh, round_id: RoundPath, player_id: _OnePlayer = None
+    request: Request,
+    _: _Caller,
+    reading: Fresh,
+    round_id: RoundPath,
+    player_id: _OnePlayer = None,
+    since: _Since = None,
 ) -> Response:
-    """Everything that `python3 scripts/verify.py FILE` needs, in one file."""
+    """Everything that `python3 scripts/verify.py FILE` needs, in one file.
+
+    The log signs a round seconds after it has ended: until then `evidence_not_ready`, after a short wait.
+    """
     found = await _finished(reading, round_id)
     player = None if player_id is None else await _player(reading, found, player_id)
-    stored = await reading.events(round_id)
+    document = await evidence_of(request.app.state.service, found, player, since)
     headers = {"Content-Disposition": f'attachment; filename="round-{round_id}.json"'}
-    return Response(
-        await asyncio.to_thread(evidence, found, stored, player),
-        headers=headers,
-        media_type="application/json",
-    )
+    return Response(document, headers=headers, media_type="application/json")
+
+
+async def evidence_of(
+    service: Service, found: FoundRound, player: str | None = None, since: int | None = None
+) -> bytes:
+    """A finished round's evidence file, once the log has signed it; waits for that, a bounded time.
+
+    Raises Problem evidence_not_ready, LogUnavailable, ReadingUnavailable.
+    """
+    stored = await service.reading.events(found.round.id)
+    last = decode(stored[-1])
+    size = max(last.position, since or 0)
+    log, note = await sealed(service.log, size, last.recorded_at, service.clock)
+    return await asyncio.to_thread(evidence, found, stored, player, log, note, since)
 
 
 async def _finished(reading: Reading, round_id: str) -> FoundRound:
@@ -91,36 +122,4 @@ async def _player(reading: Reading, found: FoundRound, player_id: str) -> str:
 
 def _replay(found: FoundRound, stored: list[bytes]) -> dict[str, Any]:
     events = [orjson.loads(data) for data in stored]
-    return replay(events, found.ruleset.document, _jackpot_document(found)).as_json()
-
-
-def _jackpot_document(found: FoundRound) -> dict[str, Any] | None:
-    pinned = found.round.opened.jackpot
-    if pinned is None:
-        return None
-    currency = found.round.opened.currency
-    return parameters_document(
-        pinned.id,
-        currency,
-        pinned.contribution,
-        pinned.reset,
-        pinned.version,
-        pinned.ceiling,
-        pinned.diversion,
-    )
-
-
-def evidence(found: FoundRound, stored: list[bytes], player: str | None) -> bytes:
-    """A finished round's evidence file; with a player's pseudonym, without what is other players'."""
-    currency = found.round.opened.currency
-    jackpot = _jackpot_document(found)
-    document = {
-        "format": EVIDENCE_FORMAT,
-        "round_id": found.round.id,
-        "player": player,
-        "events": evidence_events(stored, player),
-        "ruleset": found.ruleset.document,
-        "currency": {"code": currency, "exponent": exponent(currency)},
-        **({} if jackpot is None else {"jackpot": jackpot}),
-    }
-    return orjson.dumps(document)
+    return replay(events, found.ruleset.document, jackpot_document(found)).as_json()

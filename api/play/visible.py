@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
+from infrastructure.evidence.merkle import leaf_hash
 from infrastructure.reading import FoundRound
-
-LEAF_PREFIX: Final = b"\x00"
-"""What a leaf of the log is hashed with (RFC 6962 section 2.1)."""
 
 
 def hides_cards(found: FoundRound) -> bool:
@@ -70,5 +67,5 @@ def _withheld(event: dict[str, Any], stored: bytes) -> dict[str, Any]:
         "stream": event["stream"],
         "version": event["version"],
         "withheld": True,
-        "leaf_sha256": hashlib.sha256(LEAF_PREFIX + stored).hexdigest(),
+        "leaf_sha256": leaf_hash(stored).hex(),
     }
