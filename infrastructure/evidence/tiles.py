@@ -66,14 +66,17 @@ def width_at(level: int, index: int, size: int) -> int:
     return max(0, min(TILE_WIDTH, (size >> TILE_HEIGHT * level) - index * TILE_WIDTH))
 
 
-def tiles_between(old: int, new: int) -> Iterator[Place]:
-    """The tiles of a tree of `new` leaves that one of `old` has not, or has shorter; the lower ones first."""
+def tiles_between(old: int, new: int) -> Iterator[tuple[int, int, int]]:
+    """The tiles of a tree of `new` leaves that one of `old` has not, or has shorter: level, number, width.
+
+    The lower ones come first.
+    """
     for level in range(LEVEL_MAX + 1):
         first, end = old >> TILE_HEIGHT * level, new >> TILE_HEIGHT * level
         if first == end:
             break
         for index in range(first // TILE_WIDTH, -(-end // TILE_WIDTH)):
-            yield Place(level, index, width_at(level, index, new))
+            yield level, index, width_at(level, index, new)
 
 
 def pack_entries(entries: Iterable[bytes]) -> bytes:
