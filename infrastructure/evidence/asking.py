@@ -73,12 +73,7 @@ class WitnessConnection:
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._http = kind(parts.hostname or "", parts.port, timeout=TIMEOUT_SECONDS)
         self._path = f"{parts.path}/add-checkpoint"
-        self._verifier = address.verifier
-
-    @property
-    def name(self) -> str:
-        """The witness's name, as in its signatures."""
-        return self._verifier.name
+        self.verifier = address.verifier
 
     def cosign(
         self,
@@ -145,8 +140,8 @@ class WitnessConnection:
         try:
             lines = answer.decode().splitlines()
             for signature in map(parse_signature, lines):
-                if (signature.name, signature.key_id) == (self._verifier.name, self._verifier.key_id):
-                    self._verifier.verify(note.text, signature.signature)
+                if (signature.name, signature.key_id) == (self.verifier.name, self.verifier.key_id):
+                    self.verifier.verify(note.text, signature.signature)
                     return signature.line
         except (UnicodeDecodeError, NoteError):
             raise Refusal("its answer is not a signature of its key") from None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from infrastructure.evidence.asking import Refusal, WitnessAddress, WitnessConnection
-from infrastructure.evidence.notes import Checkpoint, Note, parse_checkpoint, parse_note, write_note
+from infrastructure.evidence.notes import Checkpoint, Note, Verifier, parse_checkpoint, parse_note, write_note
 
 ROUND_SECONDS_MAX: Final = 2.0
 """How long the witnesses that answered wait for those that did not."""
@@ -36,7 +36,7 @@ class Cosigned:
 
     note: bytes
     checkpoint: Checkpoint
-    names: tuple[str, ...]
+    witnesses: tuple[Verifier, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class _Round:
         self.note = note
         self.prove = prove
         self.checkpoint = parse_checkpoint(note.text)
-        self.lines: dict[str, str] = {}
+        self.lines: dict[Verifier, str] = {}
         self.waited_for = 0
 
     def cosigned(self) -> Cosigned:
@@ -80,10 +80,6 @@ class _Witness:
     asked_at: float | None = None
     problem: str = ""
     alarm: bool = False
-
-    @property
-    def name(self) -> str:
-        return self.connection.name
 
     def take_turn(self, origin: str) -> None:
         """Get ready for a log, which may be another than last time."""
@@ -142,7 +138,10 @@ class Witnesses:
     def standing(self) -> list[Standing]:
         """Tell where each witness stands."""
         with self._changed:
-            return [Standing(each.name, each.size, each.problem, each.alarm) for each in self._witnesses]
+            return [
+                Standing(each.connection.verifier.name, each.size, each.problem, each.alarm)
+                for each in self._witnesses
+            ]
 
     def stop(self) -> None:
         """Ask nobody any more; hang up on those that are answering."""
@@ -211,7 +210,7 @@ class Witnesses:
             one.waited_for -= 1
             if line:
                 each.succeeded(one.checkpoint.size)
-                one.lines[each.name] = line
+                one.lines[each.connection.verifier] = line
                 self._remember(one)
             else:
                 each.failed(refusal)
