@@ -205,7 +205,7 @@ def running(admin_dsn: str, keys: Path, *, schema: str | None = None, demo: bool
     schema = schema or f"api_{next(_numbers)}"
     logins = prepare(admin_dsn, schema, passwords=PASSWORDS)
     clock = Clock()
-    settings = ServiceSettings(logins.app, keys, demo=demo)
+    settings = ServiceSettings(logins.app, keys, demo=demo, log=keys.with_name(f"{keys.name}-log"))
     app = ShortWay(create_app(settings, functools.partial(compose, schema=schema, clock=clock)))
     config = uvicorn.Config(app, port=0, lifespan="on", log_level="warning", timeout_graceful_shutdown=2)
     server = uvicorn.Server(config)
