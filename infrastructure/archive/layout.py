@@ -5,7 +5,7 @@ Amounts that may hold fractions of a minor unit are decimals with four places, t
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -35,6 +35,9 @@ SEALED: Final = "log.json"
 ROW_GROUP: Final = 65_536
 """Rows in each row group but the last: what a reader has in memory at once."""
 
+EXACT_DIGITS: Final = 4
+"""Decimal places of an exact amount of minor units."""
+
 EVENT_COLUMNS: Final = pa.schema(
     [
         pa.field("position", pa.int64(), nullable=False),
@@ -53,7 +56,7 @@ BALANCE_COLUMNS: Final = pa.schema(
         pa.field("owner", pa.string(), nullable=False),
         pa.field("currency", pa.string(), nullable=False),
         pa.field("account_class", pa.string(), nullable=False),
-        pa.field("balance", pa.decimal128(28, 4), nullable=False),
+        pa.field("balance", pa.decimal128(28, EXACT_DIGITS), nullable=False),
         pa.field("version", pa.int32()),
     ]
 )
@@ -64,13 +67,8 @@ the last event in the wallet's own stream, null for what is no wallet. Wallets c
 behind each what the player has on game."""
 
 
-class StoredRow(NamedTuple):
-    """An event as it is stored. `data` is canonical JSON, the leaf of the evidence log."""
-
-    position: int
-    stream: str
-    version: int
-    data: bytes
+StoredRow: TypeAlias = tuple[int, str, int, bytes]
+"""Position, stream, version and bytes of an event: canonical JSON, the leaf of the evidence log."""
 
 
 class Balance(NamedTuple):
@@ -82,7 +80,3 @@ class Balance(NamedTuple):
     account_class: str
     balance: int
     version: int | None
-
-
-Columns = list[list[Any]]
-"""Values by column."""

@@ -34,13 +34,12 @@ class File(NamedTuple):
 
 
 class Log(NamedTuple):
-    """The evidence log as of the day's last event: whose it was then, and the root (base64) of all events.
+    """The evidence log's tree as of the day's last event: `root` (base64) is that of all events up to it.
 
     `before` and `after` are the hashes (base64) of the complete subtrees that the events before the day, and
     those up to its end, consist of, from left to right (`infrastructure.evidence.merkle.complete_subtrees`).
     """
 
-    origin: str
     root: str
     before: tuple[str, ...]
     after: tuple[str, ...]
@@ -145,7 +144,7 @@ def _is_sound(manifest: Manifest) -> bool:
     numbers = (manifest.sequence, manifest.first_position, manifest.last_position)
     files = manifest.files
     log = manifest.log
-    texts = (manifest.first_time, manifest.last_time, manifest.writer, *log[:2], *log.before, *log.after)
+    texts = (manifest.first_time, manifest.last_time, manifest.writer, log.root, *log.before, *log.after)
     return (
         all(type(number) is int and number > 0 for number in numbers)
         and manifest.last_position >= manifest.first_position

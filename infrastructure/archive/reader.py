@@ -18,6 +18,7 @@ from infrastructure.archive.layout import (
     CLOSING,
     CONTEXT,
     EVENTS,
+    EXACT_DIGITS,
     MANIFEST,
     ONWARD,
     OPENING,
@@ -29,7 +30,6 @@ from infrastructure.archive.layout import (
 from infrastructure.archive.manifest import ArchiveError, Manifest, Sealed, decode, decode_sealed, sha256
 
 _ROW: Final = ["position", "stream", "version", "data"]
-_SCALE: Final = 4
 
 
 class Part(NamedTuple):
@@ -69,7 +69,7 @@ class Archive:
             folders = sorted(each for each in path.iterdir() if each.is_dir() and each.name[0] != ".")
         except OSError as error:
             raise ArchiveError(f"there is no archive in {path} ({error.strerror})") from None
-        self.days = [_day(folder) for folder in folders]
+        self.days = [read_day(folder) for folder in folders]
         for before, day in zip(self.days, self.days[1:], strict=False):
             _require_next(before, day)
 
@@ -120,13 +120,18 @@ class Archive:
 
     def context(self, day: Day) -> list[StoredRow]:
         """Earlier events that the day's need, in the order of their positions. Raises ArchiveError."""
-        path = str(day.folder / CONTEXT)
-        return [row for batch in _batches(path, _ROW, None) for row in _rows(batch)]
+        return [*events(day.folder / CONTEXT)]
 
 
 def read(part: Part) -> Iterator[StoredRow]:
     """The events of a part, a row group in memory at a time. Raises ArchiveError."""
     for batch in _batches(part.file, _ROW, range(part.first_group, part.end_group)):
+        yield from _rows(batch)
+
+
+def events(path: Path) -> Iterator[StoredRow]:
+    """The rows of a whole file of events. Raises ArchiveError."""
+    for batch in _batches(str(path), _ROW, None):
         yield from _rows(batch)
 
 
@@ -137,12 +142,12 @@ def balances(path: Path) -> Iterator[Balance]:
         kinds, owners, currencies, classes, amounts, versions = (
             batch.column(name).to_pylist() for name in names
         )
-        exact = (int(amount.scaleb(_SCALE)) for amount in amounts)
+        exact = (int(amount.scaleb(EXACT_DIGITS)) for amount in amounts)
         yield from map(Balance, kinds, owners, currencies, classes, exact, versions)
 
 
 def _rows(batch: Any) -> Iterator[StoredRow]:
-    return map(StoredRow, *(batch.column(name).to_pylist() for name in _ROW))
+    return zip(*(batch.column(name).to_pylist() for name in _ROW), strict=True)
 
 
 def _batches(path: str, names: list[str], groups: range | None) -> Iterator[Any]:
@@ -156,7 +161,8 @@ def _batches(path: str, names: list[str], groups: range | None) -> Iterator[Any]
         raise ArchiveError(f"{path} cannot be read ({type(error).__name__}: {reason})") from error
 
 
-def _day(folder: Path) -> Day:
+def read_day(folder: Path) -> Day:
+    """A day in its folder. Raises ArchiveError where it is none."""
     name = MANIFEST
     try:
         stored = (folder / name).read_bytes()
