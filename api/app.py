@@ -29,6 +29,8 @@ from api.jackpots import commands as jackpot_commands
 from api.jackpots import proposals as jackpot_proposals
 from api.jackpots import reads as jackpot_reads
 from api.json_body import shape_problem
+from api.log import proposals as log_proposals
+from api.log import reads as log_reads
 from api.log import serving as log_serving
 from api.openapi import ProblemDocument
 from api.people import commands as people_commands
@@ -87,6 +89,8 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     significant.router,
     software_commands.router,
     software_reads.router,
+    log_proposals.router,
+    log_reads.router,
     log_serving.router,
     health.router,
     page.router,

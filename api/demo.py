@@ -40,7 +40,12 @@ def currency_of(house: RuleSet) -> str:
 
 
 async def furnish(service: Service) -> None:
-    """Open the demonstration's players, jackpots and tables where they are not there yet."""
+    """Open the demonstration's players, jackpots and tables where they are not there yet.
+
+    Nothing is brought to a ledger that is halted: it would not take it.
+    """
+    if (await service.reading.registers.log()).halted is not None:
+        return
     houses = [RuleSet.from_document(document) for document in bootstrap.shipped_documents()]
     currencies = sorted({FIRST_CURRENCY, *map(currency_of, houses)})
     stages: tuple[Sequence[Furniture], ...] = (

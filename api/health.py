@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from api import near, openapi
 from api.composition import Service
-from api.problems import Problem, overloaded
+from api.problems import Problem, overloaded, read_only
 from infrastructure import metrics
 
 router = APIRouter(tags=["service"])
@@ -36,14 +36,16 @@ async def healthz() -> Response:
 @router.get(
     "/readyz",
     summary="The service can be given work",
-    responses=openapi.only("overloaded", "ledger_alarm"),
+    responses=openapi.only("overloaded", "ledger_read_only", "ledger_alarm"),
     openapi_extra=openapi.read(_READY),
 )
 async def readyz(request: Request) -> Response:
     """The database can be reached, the threads live, and nothing was found wrong with the ledger; else 503.
 
-    `ledger_alarm` names what was found, with the first position from which something is not as it should be;
-    what exactly is told to this machine and to administrators. `lag` is in events, by projection.
+    `ledger_read_only`: the ledger is not what its evidence log has signed, and only reads and the way out of
+    that are answered. `ledger_alarm` names what was found, with the first position from which something is
+    not as it should be; what exactly is told to this machine and to administrators. `lag` is in events, by
+    projection.
     """
     service: Service | None = getattr(request.app.state, "service", None)
     if service is None or not service.started:
@@ -57,6 +59,9 @@ async def readyz(request: Request) -> Response:
         if part is not None and not part.alive:
             raise overloaded(f"The {what} has ended.")
     position = await service.reading.position()
+    state = await service.reading.registers.log()
+    if state.halted is not None:
+        raise read_only(reason=state.halted, generation=state.generation)
     await _require_no_alarm(request, service)
     lag = {name: behind for name, behind, _ in await service.reading.lags()}
     body = orjson.dumps({"status": "ok", "position": position, "lag": lag})

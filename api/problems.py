@@ -145,12 +145,13 @@ def overloaded(detail: str) -> Problem:
     return Problem("overloaded", detail, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 
-def read_only() -> Problem:
+def read_only(**extra: Any) -> Problem:
     """The ledger is not what its evidence log has signed: nothing of the request is remembered."""
     return Problem(
         "ledger_read_only",
         "The ledger differs from what its log has signed (GET /v1/log): it takes nothing that moves money "
         "until two people have started a new log (POST /v1/log/generations).",
+        **extra,
     )
 
 

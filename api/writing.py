@@ -89,7 +89,7 @@ class WithNote(NamedTuple):
 class Later(NamedTuple):
     """A command that takes a while to make."""
 
-    make: Callable[[Service], Awaitable[Command]]
+    make: Callable[[Service], Awaitable[Command | WithNote]]
 
 
 class WriteRoute(APIRoute):

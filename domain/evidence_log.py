@@ -78,7 +78,8 @@ def log_view(state: LogState) -> dict[str, Any]:
         view["reason"] = state.halted
         view["agree_to"] = state.position
         if state.size is not None:
-            view["checkpoint"] = {"size": state.size, "root": state.root}
+            view["signed"] = {"size": state.size, "root": state.root}
+        view["next_origin"] = next_origin(state)
     return view
 
 
@@ -132,6 +133,7 @@ def _require_vkey(vkey: str, origin: str) -> None:
 # ── Another key for the same log ────────────────────────────────────────────────────────────────────────────
 def _key_effect(payload: dict[str, Any], work: Work) -> dict[str, Any]:
     state = work.log
+    _require_usable(payload)
     if state.generation == 0:
         raise Rejection("validation_failed", "The ledger has no log yet.")
     if state.halted is not None:
@@ -151,6 +153,12 @@ def _key_apply(payload: dict[str, Any], work: Work, approved: Approved) -> dict[
     return log_view(state)
 
 
+def _require_usable(payload: dict[str, Any]) -> None:
+    """Reject what the edge has found wrong with a key or a checkpoint: only it sees files and signatures."""
+    if "unusable" in payload:
+        raise Rejection("validation_failed", payload["unusable"])
+
+
 def _require_new(vkey: str, state: LogState) -> None:
     """Reject a key that has signed before, whatever it was called then."""
     if vkey.rpartition("+")[2] in {known.rpartition("+")[2] for known in state.keys}:
@@ -160,6 +168,7 @@ def _require_new(vkey: str, state: LogState) -> None:
 # ── Another log ─────────────────────────────────────────────────────────────────────────────────────────────
 def _generation_effect(payload: dict[str, Any], work: Work) -> dict[str, Any]:
     state = work.log
+    _require_usable(payload)
     if state.halted is None:
         raise Rejection("validation_failed", "The log is not halted: it goes on, and no new one is started.")
     origin = next_origin(state)
