@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+import psycopg
 from psycopg import sql
 
 from domain.registers import Approval, AuditState, LogState, Person
 from infrastructure.ledger import registers
 from infrastructure.read_models import Ask
 
+_LOG_AND_HEAD: Final = """SELECT position, (SELECT state FROM {schema}.registers WHERE name = 'log')
+    FROM {schema}.head"""
 _QUERIES: Final = {
     "log": "SELECT state FROM {schema}.registers WHERE name = 'log'",
     "audit": "SELECT state FROM {schema}.registers WHERE name = 'audit-' || %s",
@@ -25,6 +28,13 @@ _QUERIES: Final = {
     "open_approvals": """SELECT state FROM {schema}.registers
         WHERE active AND name > 'approval-' AND name < 'approval-' || %s ORDER BY name DESC LIMIT %s""",
 }
+
+
+def read_log(connection: psycopg.Connection, schema: str) -> tuple[int, LogState]:
+    """The ledger's last position, and what is known of its evidence log then. Raises psycopg.Error."""
+    query = sql.SQL(_LOG_AND_HEAD).format(schema=sql.Identifier(schema))
+    position, state = connection.execute(query).fetchone() or (0, None)
+    return position, LogState() if state is None else registers.log_from(state)
 
 
 class RegisterReading:

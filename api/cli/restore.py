@@ -3,6 +3,10 @@
 The ledger comes back as of the last change that was copied, or as of a time (--until), in a data directory
 that has none. It is a copy with a life of its own: never serve it beside the one it is a copy of. It is not
 backed up until you say so (scripts/backup), to another folder.
+
+The evidence log is in no backup: it is what a restored ledger is compared with. A ledger that comes back
+without events that its log has signed is read-only from its first start on, until two people have started a
+new log (scripts/log new-key, POST /v1/log/generations); the old log's folder stays, and what it proves.
 """
 
 from __future__ import annotations
@@ -44,6 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         say(f"restored from {base.path.name}")
         bring_keys(chosen.folder, directory.keys)
         tell(directory, chosen.pg_bin)
+        tell_of_log(directory.log)
     except KeyboardInterrupt:
         return complain("stopped before the end: run it again")
     except (LauncherError, NotReadyError, KeysError, OSError, psycopg.Error) as problem:
@@ -71,6 +76,12 @@ def tell(directory: data_directory.DataDirectory, pg_bin: Path | None) -> None:
         ).fetchone()
     position, recorded_at = row or (0, None)
     say(f"the ledger ends at position {position}, recorded at {recorded_at} UTC (scripts/check reads it all)")
+
+
+def tell_of_log(log: Path) -> None:
+    """Say what the evidence log, which no backup has, needs before the ledger's first start."""
+    say(f"the evidence log is in no backup: put its newest copy into {log} before the first start;")
+    say("where there is none, or it goes on past this position, two people have to start a new log then")
 
 
 def bring_keys(folder: Path, keys: Path) -> None:

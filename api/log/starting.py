@@ -43,7 +43,7 @@ async def compare(service: Service) -> None:
         log.error("ledger_read_only", generation=state.generation, reason=state.halted)
         return
     position = await service.reading.position()
-    command = await asyncio.to_thread(_disagreement, service.settings.log, state, position)
+    command = await asyncio.to_thread(disagreement, service.settings.log, state, position)
     if command is None:
         return
     if state.generation == 0:  # a backup of before there was a log: it begins, to be halted at once
@@ -63,8 +63,11 @@ async def start(service: Service) -> None:
     await service.submit(own_submission(command, "log:start"))
 
 
-def _disagreement(place: Path, state: LogState, position: int) -> HaltLog | None:
-    """What is wrong between a ledger as it stands and its log's folder; None: nothing is."""
+def disagreement(place: Path, state: LogState, position: int) -> HaltLog | None:
+    """What is wrong between a ledger as it stands and its log's folder; None: nothing is.
+
+    Raises NotReadyError where the folder cannot be read, or is another ledger's.
+    """
     try:
         head = folder.read_head(place)
         if head is not None and head.generation >= state.generation:
