@@ -21,7 +21,7 @@ import orjson
 import psycopg
 import zstandard
 
-from api.play.finished import evidence
+from api.play.evidence import evidence
 from infrastructure.bootstrap import prepare
 from infrastructure.ledger.postgres import PostgresStore
 from infrastructure.ledger.writer import Writer
@@ -29,6 +29,7 @@ from infrastructure.postgres import EmbeddedPostgres
 from infrastructure.reading import Reading
 from infrastructure.seals import KEY_BYTES, Seals
 from tests.golden import packed, players, scenes
+from tests.integration.made_log import make_log
 
 SCHEMA = "ledger"
 PASSWORDS = {"app": "golden-app-password-0000", "auditor": "golden-auditor-password-0"}
@@ -45,7 +46,7 @@ def main(stage: str, title: str) -> None:
         with EmbeddedPostgres(home / "postgres") as server:
             app = prepare(server.dsn, SCHEMA, passwords=PASSWORDS).app
             player = _play(app)
-            files = asyncio.run(_evidence(app))
+            files = asyncio.run(_evidence(app, home / "log"))
             with psycopg.connect(server.dsn) as connection:
                 rows = packed.write_rows(connection, SCHEMA)
                 told = _about(connection, title, player)
@@ -72,8 +73,8 @@ def _play(app: str) -> players.Player:
     return player
 
 
-async def _evidence(app: str) -> list[bytes]:
-    """Return evidence of the last finished round of every table, and of one player's part of a shared one."""
+async def _evidence(app: str, log_folder: Path) -> list[bytes]:
+    """Return evidence of the last finished round of every table."""
     reading = Reading(app, SCHEMA)
     await reading.open()
     try:
@@ -82,6 +83,10 @@ async def _evidence(app: str) -> list[bytes]:
                 "SELECT substr(stream, 7) FROM ledger.events WHERE stream LIKE 'round-%' AND version = 1"
                 " ORDER BY position"
             ).fetchall()
+            events = connection.execute("SELECT data FROM ledger.events ORDER BY position").fetchall()
+        log = make_log(log_folder, [data for (data,) in events])
+        note = log.note()
+        assert note is not None
         last: dict[str, str] = {}
         for (round_id,) in streams:
             found = await reading.round(round_id)
@@ -92,7 +97,7 @@ async def _evidence(app: str) -> list[bytes]:
             found = await reading.round(round_id)
             assert found is not None
             stored = await reading.events(round_id)
-            files.append(evidence(found, stored, None))
+            files.append(evidence(found, stored, None, log, note))
         return files
     finally:
         await reading.close()

@@ -9,20 +9,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from api.play.finished import _replay, evidence
+from api.play.evidence import evidence
+from api.play.finished import _replay
+from infrastructure.evidence.folder import LogFolder
 from infrastructure.reading import Reading
 
 VERIFY = Path(__file__).parents[2] / "scripts" / "verify.py"
 
 
-def prove(dsn: str, schema: str, round_ids: Sequence[str]) -> list[str]:
-    """Say what is wrong with these rounds; it can run in a process of its own."""
+def prove(dsn: str, schema: str, log_folder: Path, round_ids: Sequence[str]) -> list[str]:
+    """Say what is wrong with these rounds, whose events are in a log; it can run in a process of its own."""
     spec = importlib.util.spec_from_file_location("verify_simulated_rounds", VERIFY)
     assert spec is not None
     assert spec.loader is not None
     verify: Any = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = verify
     spec.loader.exec_module(verify)
+
+    log = LogFolder(log_folder).current
+    note = None if log is None else log.note()
+    assert log is not None
+    assert note is not None
 
     async def read() -> list[str]:
         reading = Reading(dsn, schema, connections_max=1)
@@ -34,7 +41,7 @@ def prove(dsn: str, schema: str, round_ids: Sequence[str]) -> list[str]:
             stored = await reading.events(round_id)
             if _replay(found, stored)["verdict"] != "pass":
                 problems.append(f"{round_id}: the replay fails")
-            case = verify.examine(evidence(found, stored, None))
+            case = verify.examine(evidence(found, stored, None, log, note))
             if case.verdict() != "verified":
                 problems.append(f"{round_id}: {case.verdict()} {case.unusable}")
         await reading.close()

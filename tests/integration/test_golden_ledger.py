@@ -18,7 +18,7 @@ import orjson
 import psycopg
 import pytest
 
-from api.play.finished import evidence
+from api.play.evidence import evidence, jackpot_document
 from domain import commands as c
 from domain.money import EXACT
 from domain.postings import legs
@@ -37,6 +37,7 @@ from infrastructure.reading import FoundRound, Reading
 from infrastructure.seals import Seals
 from tests.golden import make, packed
 from tests.integration.api.physical_table import verify
+from tests.integration.made_log import make_log
 
 PASSWORDS = {"app": "app-password-of-a-test", "auditor": "auditor-password-of-a-test"}
 
@@ -116,25 +117,27 @@ def test_every_finished_round_replays(rounds: dict[str, tuple[FoundRound, list[b
     finished = 0
     for found, stored in rounds.values():
         if found.round.finished:
-            pinned = found.round.opened.jackpot
-            document = pinned and orjson.loads(evidence(found, stored, None))["jackpot"]
-            report = replay([orjson.loads(data) for data in stored], found.ruleset.document, document)
+            events = [orjson.loads(data) for data in stored]
+            report = replay(events, found.ruleset.document, jackpot_document(found))
             assert report.as_json()["verdict"] == "pass", (found.round.id, report.as_json())
             finished += 1
     assert finished > 80
 
 
 def test_evidence_made_today_and_then_is_verified(
-    golden: Golden, rounds: dict[str, tuple[FoundRound, list[bytes]]]
+    golden: Golden, rounds: dict[str, tuple[FoundRound, list[bytes]]], tmp_path: Path
 ) -> None:
     """Files that the stage handed out verify with today's verifier, and so do the same rounds' of today."""
     kept = packed.evidence(golden.stage)
     assert len(kept) >= 18
+    log = make_log(tmp_path, [data for (data,) in golden.ask("SELECT data FROM events ORDER BY position")])
+    note = log.note()
+    assert note is not None
     for file in kept:
         then = verify.examine(file)
         assert then.verdict() == "verified", (then.unusable, then.faults)
         found, stored = rounds[orjson.loads(file)["round_id"]]
-        now = verify.examine(evidence(found, stored, None))
+        now = verify.examine(evidence(found, stored, None, log, note))
         assert now.verdict() == "verified", (now.unusable, now.faults)
     altered = orjson.loads(kept[0])
     settled = next(event for event in altered["events"] if event["type"] == "Settled")

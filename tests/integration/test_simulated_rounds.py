@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import repeat
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -27,6 +28,7 @@ from infrastructure.ledger.postgres import PostgresStore
 from infrastructure.ledger.submission import own_submission
 from infrastructure.ledger.writer import Writer
 from infrastructure.seals import Seals
+from tests.integration.made_log import make_log
 from tests.integration.proving import prove
 
 ROUNDS = 10_000
@@ -43,6 +45,14 @@ class Simulated:
 
     dsn: str
     summary: Summary
+    home: Path
+
+    def log(self) -> Path:
+        """Put all events into an evidence log and return its folder."""
+        with psycopg.connect(self.dsn) as connection:
+            rows = connection.execute(f"SELECT data FROM {SCHEMA}.events ORDER BY position").fetchall()
+        make_log(self.home, [data for (data,) in rows])
+        return self.home
 
     def events(self, *kinds: str) -> list[dict[str, Any]]:
         """Return the events of some types, in the order of their positions."""
@@ -53,7 +63,7 @@ class Simulated:
 
 
 @pytest.fixture(scope="module")
-def simulated(database: str) -> Simulated:
+def simulated(database: str, tmp_path_factory: pytest.TempPathFactory) -> Simulated:
     """Return the ledger after the simulation."""
     dsn = prepare(database, SCHEMA, passwords=PASSWORDS).app
     writer = Writer(PostgresStore(dsn, SCHEMA), Seals(os.urandom(32)), system_clock, "test")
@@ -70,7 +80,7 @@ def simulated(database: str) -> Simulated:
         summary = asyncio.run(simulate())
     finally:
         writer.stop()
-    return Simulated(dsn, summary)
+    return Simulated(dsn, summary, tmp_path_factory.mktemp("log"))
 
 
 def test_the_simulation_has_everything_in_it(simulated: Simulated) -> None:
@@ -107,11 +117,12 @@ def test_the_simulation_has_everything_in_it(simulated: Simulated) -> None:
 
 def test_every_round_is_proved_by_replay_and_by_the_offline_verifier(simulated: Simulated) -> None:
     """The service's replay passes each of the rounds, and the verifier verifies each one's evidence file."""
+    log = simulated.log()
     ids = simulated.summary.round_ids
     chunks = [ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK)]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, mp_context=context) as pool:
-        found = pool.map(prove, repeat(simulated.dsn), repeat(SCHEMA), chunks)
+        found = pool.map(prove, repeat(simulated.dsn), repeat(SCHEMA), repeat(log), chunks)
         problems = [problem for each in found for problem in each]
     assert problems == []
 
