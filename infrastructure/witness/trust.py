@@ -37,8 +37,12 @@ class KnownLogs:
             return []
         found = []
         for path in sorted(self._folder.glob("*/keys")):
-            with suppress(OSError, NoteError), path.open(encoding="ascii", errors="replace") as file:
-                found += [_log_key(line) for line in file.read(KEYS_BYTES_MAX).splitlines()]
+            lines: list[str] = []
+            with suppress(OSError), path.open(encoding="ascii", errors="replace") as file:
+                lines = file.read(KEYS_BYTES_MAX).splitlines()
+            for line in lines:
+                with suppress(NoteError):
+                    found.append(_log_key(line))
         return found
 
 
