@@ -57,8 +57,9 @@ def export_day(
 ) -> Day:
     """Add the next day to an archive; return it when it is on the disk, in its place.
 
-    `known` is the SHA-256 (hex) of the manifest that the day had when it was exported before. Raises ArchiveError where the day does not follow on the last one, or its events are not what the log has
-    sealed; OSError, and what the source raises.
+    `known` is the SHA-256 (hex) of the manifest that the day had when it was exported before. Raises
+    ArchiveError where the day does not follow on the last one, or its events are not what the log has sealed;
+    OSError, and what the source raises.
     """
     before = archive.days[-1] if archive.days else None
     expected = before.manifest.last_position + 1 if before else 1

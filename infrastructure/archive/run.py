@@ -103,8 +103,8 @@ def _compare(archive: Archive, days: LedgerDays) -> bool:
     sequence = day.manifest.sequence
     if sequence > log.archive_sequence + 1:
         raise ArchiveError(
-            f"the archive has export number {sequence}, and the ledger recorded {log.archive_sequence}: it is "
-            "another ledger's archive, or the ledger was restored to a time before; choose another folder"
+            f"the archive has export number {sequence}, and the ledger recorded {log.archive_sequence}: the "
+            "archive is another ledger's, or the ledger was restored to a time before; choose another folder"
         )
     if sequence > log.archive_sequence:
         return True

@@ -1,0 +1,244 @@
+"""Whether an archive is whole and genuine: chain, signatures, files, and the log's tree over all its events.
+
+Nothing but the folder is needed for that. That its last days were not taken away can only be told by somebody
+who knew them: by what the ledger recorded, or by a manifest's signature that was kept elsewhere (`Known`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import orjson
+import pyarrow.parquet as pq
+
+from infrastructure.archive import manifest as manifests
+from infrastructure.archive.day import frontier_of, hashes_of
+from infrastructure.archive.layout import CONTEXT, EVENTS, SEALED, SIGNATURE
+from infrastructure.archive.manifest import FORMAT, ArchiveError
+from infrastructure.archive.reader import Archive, Day, events
+from infrastructure.evidence.merkle import leaf_hashes, verify_consistency
+from infrastructure.evidence.notes import (
+    Checkpoint,
+    NoteError,
+    Verifier,
+    parse_checkpoint,
+    parse_note,
+    parse_vkey,
+    verify,
+)
+
+PROBLEMS_MAX: Final = 100
+_CHUNK_BYTES: Final = 1 << 20
+_BATCH: Final = 5_000
+_EXPORTED: Final = b'"type":"ArchiveExported"'
+_KEYS: Final = (b'"type":"LogStarted"', b'"type":"LogKeyRotated"')
+_LINES: Final = 4
+
+
+class Known(NamedTuple):
+    """An export that somebody knows of: its number, its day, the SHA-256 (hex) of its manifest."""
+
+    sequence: int
+    day: str
+    sha256: str
+
+
+class Found(NamedTuple):
+    """What a check came to. `problems`: a line each. `keys` signed the manifests, as far as is known.
+
+    `checkpoint` is the newest that covers the archive and is signed.
+    """
+
+    days: int
+    events: int
+    problems: list[str]
+    keys: list[str]
+    checkpoint: Checkpoint | None
+
+
+def known_from(note: bytes) -> Known:
+    """What a manifest's signature says that was kept elsewhere. Raises ArchiveError where it is none."""
+    try:
+        format_, about, sha256, end = parse_note(note).text.split("\n", _LINES - 1)
+        day, sequence = about.split(" ")
+        known = Known(int(sequence), day, sha256)
+    except (NoteError, ValueError) as error:
+        raise ArchiveError(f"this is not the signature of a manifest ({error})") from None
+    if format_ != FORMAT or end:
+        raise ArchiveError("this is not the signature of a manifest")
+    return known
+
+
+def check(
+    path: Path,
+    keys: Sequence[Verifier] = (),
+    known: Iterable[Known] = (),
+    *,
+    progress: Callable[[int, int], None] = lambda _at, _of: None,
+) -> Found:
+    """Check an archive. With `keys`, nothing but what these signed counts; without, what its own log's did.
+
+    `progress` is told events. Raises nothing for an archive that is not what it should be.
+    """
+    try:
+        archive = Archive(path)
+    except ArchiveError as error:
+        return Found(0, 0, [str(error)], [], None)
+    checking = _Checking(archive, keys)
+    if archive.days and not archive.is_whole:
+        first = archive.days[0].manifest
+        checking.differs(
+            f"it begins at position {first.first_position}: the days before {first.day} are missing"
+        )
+    checking.compare_known(known)
+    for day in archive.days:
+        checking.check_files(day, progress)
+    for day in archive.days:  # when all the keys that sign the log are known
+        checking.check_signed(day)
+    return checking.found()
+
+
+class _Checking:
+    """What was found so far."""
+
+    def __init__(self, archive: Archive, keys: Sequence[Verifier]) -> None:
+        self._archive = archive
+        self._days = {day.manifest.sequence: day for day in archive.days}
+        self._all = sum(day.manifest.events for day in archive.days)
+        self._events = 0
+        self._given = list(keys)
+        self._own: list[Verifier] = []
+        self._problems: list[str] = []
+        self._signed: dict[Verifier, None] = {}
+        self._checkpoint: Checkpoint | None = None
+
+    def differs(self, problem: str) -> None:
+        """Note what is not as it should be."""
+        if len(self._problems) < PROBLEMS_MAX:
+            self._problems.append(problem)
+
+    def found(self) -> Found:
+        """What it came to."""
+        keys = [key.vkey for key in self._signed]
+        return Found(len(self._days), self._events, self._problems, keys, self._checkpoint)
+
+    def compare_known(self, known: Iterable[Known]) -> None:
+        """Compare the days with what is known of them."""
+        for each in known:
+            day = self._days.get(each.sequence)
+            if day is None:
+                self.differs(f"export number {each.sequence}, of {each.day}, is missing")
+            elif (found := manifests.sha256(day.stored)) != each.sha256:
+                self.differs(f"{day.manifest.day}: its manifest was {each.sha256} and is {found}")
+
+    def check_files(self, day: Day, progress: Callable[[int, int], None]) -> None:
+        """Check a day's files, and hash its events."""
+        sound = [self._check_file(day, file) for file in day.manifest.files]
+        if all(sound):
+            try:
+                self._check_events(day, progress)
+            except ArchiveError as error:
+                self.differs(f"{day.manifest.day}: {error}")
+
+    def check_signed(self, day: Day) -> None:
+        """Check a day's signature and its place in the log."""
+        name = day.manifest.day
+        try:
+            self._check_signature(day)
+        except (NoteError, OSError) as error:
+            self.differs(f"{name}/{SIGNATURE}: {error}")
+        try:
+            self._check_log(day)
+        except (NoteError, ValueError) as error:
+            self.differs(f"{name}/{SEALED}: {error}")
+
+    def _check_file(self, day: Day, name: str) -> bool:
+        said = day.manifest.files[name]
+        hashed, length = hashlib.sha256(), 0
+        try:
+            with (day.folder / name).open("rb") as file:
+                while chunk := file.read(_CHUNK_BYTES):
+                    hashed.update(chunk)
+                    length += len(chunk)
+        except OSError as error:
+            self.differs(f"{day.manifest.day}/{name} cannot be read ({error.strerror})")
+            return False
+        if (length, hashed.hexdigest()) != (said.bytes, said.sha256):
+            self.differs(f"{day.manifest.day}/{name} is not the file that was exported")
+            return False
+        rows: int = pq.read_metadata(day.folder / name).num_rows
+        if rows != said.rows:
+            self.differs(f"{day.manifest.day}/{name} has {rows} rows, the manifest says {said.rows}")
+        return rows == said.rows
+
+    def _check_events(self, day: Day, progress: Callable[[int, int], None]) -> None:
+        """Hash every event, and see what the events say of the archive itself."""
+        manifest = day.manifest
+        frontier = frontier_of(manifest.first_position - 1, manifest.log.before)
+        for _, _, _, data in events(day.folder / CONTEXT):
+            self._notice(data)
+        position = manifest.first_position - 1
+        for batch in _batches(events(day.folder / EVENTS)):
+            frontier.extend(leaf_hashes(batch))
+            for data in batch:
+                self._notice(data)
+            position += len(batch)
+            self._events += len(batch)
+            progress(self._events, self._all)
+        if position != manifest.last_position:
+            raise ArchiveError(f"its events end at position {position}, not {manifest.last_position}")
+        root = b64encode(frontier.root()).decode()
+        if root != manifest.log.root or hashes_of(frontier) != manifest.log.after:
+            raise ArchiveError("its events do not have the root that the manifest says")
+
+    def _notice(self, data: bytes) -> None:
+        """Take from the ledger's events which days it exported, and which keys sign its log."""
+        if _EXPORTED in data:
+            said = orjson.loads(data)["data"]
+            self.compare_known([Known(said["sequence"], said["day"], said["manifest_sha256"])])
+        elif any(mark in data for mark in _KEYS):
+            key = parse_vkey(orjson.loads(data)["data"]["vkey"])
+            if key not in self._own:
+                self._own.append(key)
+
+    def _check_signature(self, day: Day) -> None:
+        note = parse_note((day.folder / SIGNATURE).read_bytes())
+        if note.text != manifests.signed_text(day.manifest, day.stored):
+            raise NoteError("it signs another manifest")
+        for verified in verify(note, self._keys(day)):
+            self._signed[verified.verifier] = None
+
+    def _check_log(self, day: Day) -> None:
+        """The day's root is one that the log has signed, or that what it has signed grew out of."""
+        manifest, sealed = day.manifest, day.sealed
+        note = parse_note(sealed.checkpoint.encode())
+        verify(note, self._keys(day))
+        checkpoint = parse_checkpoint(note.text)
+        grown = verify_consistency(
+            manifest.last_position,
+            b64decode(manifest.log.root),
+            checkpoint.size,
+            checkpoint.root,
+            [b64decode(each) for each in sealed.proof],
+        )
+        if not grown:
+            raise NoteError("the checkpoint's tree does not begin with the day's events")
+        self._checkpoint = checkpoint
+
+    def _keys(self, day: Day) -> list[Verifier]:
+        """Whose signatures count.
+
+        Without keys from elsewhere, those that the archive's own events name: a key that came later has to be
+        given. Where the log itself began after the archived days, those that the export named.
+        """
+        return self._given or self._own or [parse_vkey(key) for key in day.sealed.keys]
+
+
+def _batches(rows: Iterator[Any]) -> Iterator[list[bytes]]:
+    while batch := [data for _, _, _, data in islice(rows, _BATCH)]:
+        yield batch
