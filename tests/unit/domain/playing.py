@@ -163,7 +163,7 @@ class Ledger:
         secrets = {round_id: secret.seed.hex() for round_id, secret in w.secrets.items()}
         state = (w.wallets, w.players, w.tables, w.jackpots, w.rounds, w.deadlines, w.transfers, w.accounts)
         versions = {name: sorted(held) for name, held in w.rulesets.items()}
-        registers = (w.people, w.approvals, w.software)
+        registers = (w.people, w.approvals, w.software, w.log, w.audits)
         return repr((w.position, w.recorded_at_us, w.shown, secrets, versions, *state, *registers))
 
     @contextlib.contextmanager
