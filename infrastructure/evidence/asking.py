@@ -74,6 +74,7 @@ class WitnessConnection:
         self._http = kind(parts.hostname or "", parts.port, timeout=TIMEOUT_SECONDS)
         self._path = f"{parts.path}/add-checkpoint"
         self.verifier = address.verifier
+        self._socket: socket.socket | None = None
 
     def cosign(
         self,
@@ -103,9 +104,14 @@ class WitnessConnection:
 
     def hang_up(self) -> None:
         """End the question that is under way, from another thread; its asker gets a Refusal."""
-        if (connected := self._http.sock) is not None:
+        if (connected := self._socket) is not None:
             with suppress(OSError):
                 connected.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Give the connection up, while nobody asks."""
+        self._socket = None
+        self._http.close()
 
     def _post(self, body: bytes) -> tuple[int, str, bytes]:
         """Send a request; a connection that the other side gave up meanwhile is made anew once."""
@@ -125,14 +131,15 @@ class WitnessConnection:
     def _post_once(self, body: bytes) -> tuple[int, str, bytes]:
         try:
             self._http.request("POST", self._path, body, {"Content-Type": "text/plain; charset=utf-8"})
-            answer = self._http.getresponse()
-            said = answer.read(ANSWER_BYTES_MAX + 1)
+            self._socket = self._http.sock
+            with self._http.getresponse() as answer:
+                said = answer.read(ANSWER_BYTES_MAX + 1)
             if len(said) > ANSWER_BYTES_MAX:
-                self._http.close()
+                self.close()
                 raise Refusal("its answer is too long")
             return answer.status, answer.headers.get_content_type(), said
         except (OSError, http.client.HTTPException):
-            self._http.close()
+            self.close()
             raise
 
     def _line(self, note: Note, answer: bytes) -> str:

@@ -149,10 +149,14 @@ class Witnesses:
             self._stopping = True
             self._changed.notify_all()
             thread = self._thread
-        for each in self._witnesses:
-            each.connection.hang_up()
         if thread is not None:
             thread.join()
+        with self._changed:
+            for each in self._witnesses:
+                if each.asked_at is None:
+                    each.connection.close()
+                else:
+                    each.connection.hang_up()  # and its thread gives the connection up
 
     def _run(self) -> None:
         while (one := self._next_round()) is not None:
@@ -214,6 +218,8 @@ class Witnesses:
                 self._remember(one)
             else:
                 each.failed(refusal)
+            if self._stopping:
+                each.connection.close()
             self._changed.notify_all()
 
     def _remember(self, one: _Round) -> None:
