@@ -243,13 +243,16 @@ def _log_checks(wanted: Wanted, compared: _Compared, findings: Sequence[Finding]
         )
     elif wanted.claims:
         note = "; ".join(
-            f"{claim.where}: size {claim.checkpoint.size} signed by {', '.join(claim.signed)}"
+            f"{claim.where}: size {claim.checkpoint.size}"
+            + (f", signed by {', '.join(claim.signed)}" if claim.signed else "")
             for claim in wanted.claims
         )
         yield Check(
             "log_root", result_of(findings, "log.root", "log.size"), len(wanted.claims), "checkpoints", note
         )
-    if wanted.claims:
+    if any(claim.signed for claim in wanted.claims) or any(
+        found.what.startswith("log.signature") for found in wanted.found
+    ):
         yield Check(
             "log_signatures",
             result_of(findings, "log.signature", "log.origin", "log.witness"),

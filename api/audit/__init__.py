@@ -1,0 +1,1 @@
+"""Audits by replay: started, watched, and their reports read, over HTTP and as a page."""
