@@ -74,8 +74,8 @@ def read_head(folder: Path) -> Head | None:
         raise LogUnavailable(f"{folder / HEAD} is damaged: put it back from a copy") from None
 
 
-def write_head(folder: Path, head: Head) -> None:
-    """Keep what was signed last, durably. Raises OSError."""
+def head_text(head: Head) -> bytes:
+    """What the head's file says."""
     document = {
         "generation": head.generation,
         "origin": head.checkpoint.origin,
@@ -83,7 +83,7 @@ def write_head(folder: Path, head: Head) -> None:
         "root": head.checkpoint.root_text,
         "note": head.note.decode(),
     }
-    files.write(folder / HEAD, json.dumps(document, ensure_ascii=False, indent=1).encode())
+    return json.dumps(document, ensure_ascii=False, indent=1).encode()
 
 
 def begin(folder: Path, generation: int) -> None:
@@ -92,7 +92,7 @@ def begin(folder: Path, generation: int) -> None:
     Where the ledger says so and the mark is missing, the log's folder was lost. Harmless when repeated.
     Raises OSError.
     """
-    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     place = folder / str(generation)
     files.make_folder(place, folder)
     if not (place / BEGUN).exists():

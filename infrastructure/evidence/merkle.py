@@ -131,7 +131,7 @@ class Frontier:
         """The root of the tree of these leaves. Raises ValueError where they are not the first ones."""
         if self.start:
             raise ValueError("a range that does not begin at the first leaf has no root")
-        return _folded([root for _, _, root in self._nodes])
+        return folded([root for _, _, root in self._nodes])
 
     @classmethod
     def of(cls, size: int, read: Read) -> Frontier:
@@ -152,7 +152,7 @@ def root_of(leaves: Sequence[bytes]) -> bytes:
 
 def root_at(size: int, read: Read) -> bytes:
     """The root of the first `size` leaves of a tree."""
-    return _folded([read(level, index) for level, index in complete_subtrees(0, size)])
+    return folded([read(level, index) for level, index in complete_subtrees(0, size)])
 
 
 def complete_subtrees(start: int, end: int) -> list[tuple[int, int]]:
@@ -281,11 +281,11 @@ def _split(count: int) -> int:
 
 
 def _root_between(start: int, end: int, read: Read) -> bytes:
-    return _folded([read(level, index) for level, index in complete_subtrees(start, end)])
+    return folded([read(level, index) for level, index in complete_subtrees(start, end)])
 
 
-def _folded(roots: Sequence[bytes]) -> bytes:
-    """The root over complete subtrees, each smaller than the one before."""
+def folded(roots: Sequence[bytes]) -> bytes:
+    """The root over adjoining complete subtrees, each smaller than the one before."""
     if not roots:
         return EMPTY_ROOT
     found = roots[-1]
