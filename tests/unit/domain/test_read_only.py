@@ -36,7 +36,7 @@ def work(*, halted: bool) -> Work:
 
 @pytest.mark.parametrize("kind", [kind for kind in HANDLERS if kind is not c.Approve])
 def test_only_what_moves_no_money_is_taken(kind: type) -> None:
-    """A halted ledger refuses every command that is not known to be harmless, one that goes on refuses none."""
+    """A halted ledger refuses every command that is not known to be harmless; one that goes on takes all."""
     assert is_refused(made(kind), work(halted=True)) == (kind.__name__ not in TAKEN)
     assert not is_refused(made(kind), work(halted=False))
 
