@@ -22,6 +22,7 @@ from infrastructure.ledger.submission import ACCEPTED, Submission, command_id, o
 from infrastructure.ledger.writer import Writer
 from infrastructure.projections.runner import Projector
 from infrastructure.seals import Seals
+from tests.unit.domain.log_keys import FIRST, vkey
 
 SCHEMA = "ledger"
 PASSWORDS = {"app": "app-password-of-a-test", "auditor": "auditor-password-of-a-test"}
@@ -78,7 +79,7 @@ async def _play(writer: Writer) -> None:
 
 
 def _more(writer: Writer) -> None:
-    """What a simulation leaves out: an open round, a void one, a jackpot's life, people, the software."""
+    """What a simulation leaves out: open and void rounds, a jackpot's life, people, the software, a log."""
     number = 0
 
     def ask(command: c.Command, person: str | None = None) -> dict[str, Any]:
@@ -102,6 +103,11 @@ def _more(writer: Writer) -> None:
         ask(c.RegisterPerson(person_id, key, ("admin",), ids.approval_id(system_clock())))
     for code in ("a", "b"):
         ask(c.VerifySoftware("test", code * 64, SHA256, SHA256, None, "start", trusting=True))
+    ask(c.StartLog(FIRST, vkey()))
+    propose("log_key", {"vkey": vkey(key=2)})
+    ask(c.StartAudit("audit-1", "database", 1, 10))
+    ask(c.FinishAudit("audit-1", "pass", 0, 10, 0, SHA256))
+    ask(c.RecordArchive(1, "2026-10-01", 1, 10, SHA256))
     for jackpot_id in ("pot", "pond"):
         ask(c.OpenJackpot(jackpot_id, "USD", 100_000, "0.70"))
     ask(c.OpenTable("mine", "us-casino", "USD", 100, 100_000, "rng", "pot", parallel_rounds=True))

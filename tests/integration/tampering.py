@@ -107,6 +107,21 @@ def a_person(connection: psycopg.Connection) -> int:
     return last_of(connection, "person-ada")
 
 
+def the_logs_key(connection: psycopg.Connection) -> int:
+    """Let the log be signed by the key before."""
+    ((state,),) = connection.execute("SELECT state FROM ledger.registers WHERE name = 'log'").fetchall()
+    log = orjson.loads(state)
+    changed = orjson.dumps({**log, "keys": log["keys"][1:]})
+    connection.execute("UPDATE ledger.registers SET state = %s WHERE name = 'log'", [changed])
+    return first(connection, "ArchiveExported")
+
+
+def an_audit(connection: psycopg.Connection) -> int:
+    """Take away that there was an audit."""
+    connection.execute("DELETE FROM ledger.registers WHERE name = 'audit-audit-1'")
+    return first(connection, "AuditFinished")
+
+
 def the_software(connection: psycopg.Connection) -> int:
     """Let other software be what was accepted."""
     ((state,),) = connection.execute("SELECT state FROM ledger.registers WHERE name = 'software'").fetchall()
@@ -334,6 +349,8 @@ TAMPERINGS: list[tuple[Tamper, str]] = [
     (a_transfer_that_never_was, "transfers"),
     (a_person, "registers"),
     (the_software, "registers"),
+    (the_logs_key, "registers"),
+    (an_audit, "registers"),
     (a_table, "tables"),
     (a_ruleset, "rulesets"),
     (the_head, "head"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from base64 import b64encode
 from dataclasses import replace
 from typing import Any
 
@@ -13,19 +11,8 @@ from domain import commands as c
 from domain import events as ev
 from domain.evidence_log import GENERATION, KEY, KEYS_MAX, log_view, next_origin
 from domain.registers import LogState
+from tests.unit.domain.log_keys import FIRST, NAME, OTHER_ROOT, ROOT, SECOND, vkey
 from tests.unit.domain.playing import Ledger
-
-NAME = "stud-ledger/0011223344556677"
-FIRST, SECOND = f"{NAME}/1", f"{NAME}/2"
-ROOT = b64encode(b"r" * 32).decode()
-OTHER_ROOT = b64encode(b"s" * 32).decode()
-
-
-def vkey(origin: str = FIRST, key: int = 1, algorithm: int = 1, length: int = 32) -> str:
-    """Return a verifier key as C2SP signed-note spells it."""
-    data = bytes([algorithm]) + bytes([key]) * length
-    key_id = hashlib.sha256(f"{origin}\n".encode() + data).digest()[:4].hex()
-    return f"{origin}+{key_id}+{b64encode(data).decode()}"
 
 
 @pytest.fixture

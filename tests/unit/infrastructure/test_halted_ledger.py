@@ -17,7 +17,7 @@ from infrastructure.checking.findings import Finding
 from infrastructure.checking.fold import Fold
 from infrastructure.ledger.batch import Batch
 from infrastructure.ledger.submission import ReadOnly, Result, Submission
-from tests.unit.domain.test_evidence_log import FIRST, ROOT, SECOND, vkey
+from tests.unit.domain.log_keys import FIRST, ROOT, SECOND, vkey
 from tests.unit.infrastructure.ledgers import (
     SEALS,
     Process,
