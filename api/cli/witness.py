@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         logs = KnownLogs(options.log, options.log_folder)
         with State.open(options.state, options.name) as state:
-            witness = Witness(state, logs, time.time, say)
+            witness = Witness(state, logs, time.time, say if options.once is None else note)
             if options.once is not None:
                 print(pull(witness, options.once), end="")
             else:
@@ -168,6 +168,11 @@ async def bounded(request: Request) -> bytes | None:
 def say(line: str) -> None:
     """Print one line at once."""
     print(f"witness: {line}", flush=True)
+
+
+def note(line: str) -> None:
+    """Print one line beside what is asked for."""
+    print(f"stud-ledger: {line}", file=sys.stderr)
 
 
 def complain(line: str, status: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from typing import Final
 
 from infrastructure.evidence.merkle import (
@@ -16,7 +17,7 @@ from infrastructure.evidence.merkle import (
 )
 from infrastructure.evidence.notes import NOTE_BYTES_MAX, NoteError, parse_checkpoint, parse_note
 from infrastructure.evidence.tiles import TILE_BYTES, tile_path, width_at
-from infrastructure.witness.witness import Asked, Witness
+from infrastructure.witness.witness import CONFLICT, Answer, Asked, RefusedError, Witness
 
 TIMEOUT_SECONDS: Final = 20.0
 
@@ -43,9 +44,7 @@ def pull(witness: Witness, prefix: str) -> str:
         tiles = _Tiles(prefix, shown.size)
         proof = consistency_proof(old, shown.size, tiles.read)
     elif old > shown.size:
-        raise PullError(
-            f"the log shows a tree of {shown.size} leaves, and {old} were signed: it has been cut"
-        )
+        raise RefusedError(Answer(CONFLICT, f"the log shows {shown.size} leaves, and {old} were signed"))
     return note.data.decode() + witness.cosign(Asked(old, proof, note, shown))
 
 
@@ -77,7 +76,9 @@ class _Tiles:
         except PullError:
             if width == TILE_WIDTH:
                 raise
-            return _get(f"{self._prefix}/{tile_path(level, index)}", TILE_BYTES)
+            with suppress(PullError):
+                return _get(f"{self._prefix}/{tile_path(level, index)}", TILE_BYTES)
+            raise
 
 
 def _get(url: str, bytes_max: int) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from infrastructure.evidence.merkle import consistency_proof, leaf_hash, root_of
 from infrastructure.evidence.notes import Checkpoint, Signer, write_note
-from infrastructure.evidence.tiles import Place, tiles_between
+from infrastructure.evidence.tiles import tile_path, tiles_between
 
 ORIGIN = "stud-ledger/0123456789abcdef/1"
 
@@ -48,15 +48,13 @@ class SmallLog:
         """Return what the log sends to a witness that has signed `old`."""
         return request(old, self.proof(old, new), self.note(new))
 
-    def tile(self, place: Place) -> bytes:
+    def tile(self, level: int, number: int, width: int) -> bytes:
         """Return a tile of hashes."""
-        assert place.level is not None
-        first = place.index * 256
-        return b"".join(self.read(8 * place.level, first + i) for i in range(place.width))
+        return b"".join(self.read(8 * level, number * 256 + i) for i in range(width))
 
     def files(self, size: int) -> dict[str, bytes]:
         """Return the log's files at a size, by their paths below the prefix."""
-        tiles = {place.path: self.tile(place) for place in tiles_between(0, size)}
+        tiles = {tile_path(*which): self.tile(*which) for which in tiles_between(0, size)}
         return {"checkpoint": self.note(size), **tiles}
 
 
