@@ -38,7 +38,7 @@ PROBE_TIMEOUT_S = 1.0
 PORT_PATIENCE_S = 2.0  # the workers of a killed service give the port up within this
 POLL_S = 0.02
 _WORKER, _PROJECTOR = "worker", "projector"
-ALARM = b'"code":"ledger_alarm"'
+TOLD_OF_THE_LEDGER = (b'"code":"ledger_alarm"', b'"code":"ledger_read_only"')
 KILL_AFTER_S = worker.GRACE_S + 5.0
 
 
@@ -235,7 +235,8 @@ class Workers:
             connection.request("GET", "/readyz")
             answer = connection.getresponse()
             # A service that tells what is wrong with its ledger has started; that is why it can tell.
-            return answer.status == http.client.OK or ALARM in answer.read()
+            told = answer.read()
+            return answer.status == http.client.OK or any(code in told for code in TOLD_OF_THE_LEDGER)
         except (OSError, http.client.HTTPException):
             return False
         finally:

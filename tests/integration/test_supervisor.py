@@ -247,12 +247,13 @@ def test_a_process_that_cannot_be_made_is_tried_again(
     assert ask(listener)[1] == "so"
 
 
-def test_a_service_that_tells_an_alarm_has_started(listener: socket.socket) -> None:
+@pytest.mark.parametrize("code", ["ledger_alarm", "ledger_read_only"])
+def test_a_service_that_tells_of_its_ledger_has_started(listener: socket.socket, code: str) -> None:
     """Something wrong with the ledger is no reason to keep those out who look after it."""
-    workers = Workers(listener, {"TOLD": '"code":"ledger_alarm"'}, ALARMED)
+    workers = Workers(listener, {"TOLD": f'"code":"{code}"'}, ALARMED)
     try:
         workers.start(1)
-        assert "ledger_alarm" in ask(listener)[1]
+        assert code in ask(listener)[1]
     finally:
         workers.stop()
 
