@@ -1,35 +1,37 @@
 """Check one finished round of Caribbean Stud Poker: alone, offline, without trusting whoever ran it.
 
-    python3 -I verify.py FILE [--json | --quiet]        exit 0 verified, 1 refuted, 2 unusable
+    python3 -I verify.py FILE [--key VKEY]... [--witness VKEY]... [--since CHECKPOINT] [--jackpot DIR]
+                              [--json | --quiet]        exit 0 verified, 1 refuted, 2 unusable
 
 FILE is what the ledger answers at /v1/rounds/{id}/evidence: a round's events, its house's rules, its
-jackpot's parameters. This needs Python 3.11 or later and nothing else, was written from the published rules,
-and shares no code with the ledger. STEPS says what is checked; the sections have the same names and order.
-A step ends as PASS, FAIL (what was expected, what was found), OPEN (this file cannot decide it) or NONE
-(nothing of the kind was there, or an earlier failure left nothing to rest on). The end lists what is proved,
-what is only recorded and what is not covered. Amounts are whole minor units (cents); those of a jackpot have
-up to four decimals and are counted in ten-thousandths, UNIT to one. No floating-point numbers anywhere.
+jackpot's parameters, and the proof that the events are in the ledger's log. This needs Python 3.11 or later
+and nothing else, was written from the published rules and standards, and shares no code with the ledger.
+STEPS says what is checked. A step ends as PASS, FAIL (what was expected, what was found), OPEN (not decided
+from what was given) or NONE (nothing of the kind was there, or an earlier failure left nothing to rest on).
+Amounts are minor units (cents); those of a jackpot have up to four decimals. There are no floats anywhere.
 """
 # ruff: noqa: D102, D103 - where a function's name and STEPS say it all, a sentence more would hide the others
 
 from __future__ import annotations
 
 import argparse
+import base64
 import hashlib
 import hmac
 import json
 import os
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any, Final
 
 STEPS: Final = {
+    "file": "the file's bytes are canonical JSON, and their SHA-256 is the one that it ends with",
     "form": "every event has exactly the fields of its type, each of the right kind",
     "rules.house": "the rule set is, to the letter, the one that the round was opened with",
     "rules.jackpot": "the jackpot's parameters are, to the letter, those that the round was opened with",
@@ -49,6 +51,12 @@ STEPS: Final = {
     "void": "every stake of the void round came back, and every contribution left the jackpot",
     "money.balances": "balances follow from the one before, where nothing else can lie between",
     "money.conservation": "no money stays on the game, none appears and none disappears",
+    "log.signature": "the checkpoint of the log is signed by its key",
+    "log.witness": "the witness saw this checkpoint, and none that contradicts it",
+    "log.leaves": "every event has a place in the log, at its position, and a proof for it",
+    "log.inclusion": "each event's canonical bytes, or the hash of what is withheld, are in the log there",
+    "log.consistency": "the log only grew since the earlier checkpoint: nothing before it was changed",
+    "log.jackpot": "the copied log is the signed one; in it the meter follows from the jackpot's opening",
 }
 RECORDED: Final = (
     "times and positions (only that they grow), the gaming day, salts, the hashes of what clients were shown",
@@ -59,11 +67,24 @@ RECORDED: Final = (
     "why a round was void; where a physical table dealt, the cards",
 )
 NOT_COVERED: Final = (
-    "log proof: not in this file, so nothing shows that these events are the ones in the ledger's log",
     "that players could see rules and commitment before they staked, and corrections after the round",
     "in one player's file: other players' events, which are withheld",
+    "that the log shows everybody the same: for this compare a witness's or your own earlier checkpoint",
+    "without --key: whose key it is that signed; the one in the file shows nothing against who holds it",
 )
-FILE_BYTES_MAX, INTEGER_MAX, UNIT, WHOLE_METER, HAND = 64 * 2**20, 2**53 - 1, 10_000, 100, 5
+NO_LOG: Final = (
+    "log proof: not in this file, so nothing shows that these events are the ones in the ledger's log"
+)
+FILE_BYTES_MAX, ENTRY_BYTES_MAX, INTEGER_MAX, WHOLE_METER, HAND = 64 * 2**20, 65_535, 2**53 - 1, 100, 5
+LOG, WITNESS, SIGNATURE, TILE = 1, 4, 64, 256
+TRUSTED: Final = {
+    "key": "log.signature",
+    "witness": "log.witness",
+    "since": "log.consistency",
+    "jackpot": "log.jackpot",
+}
+NOTHING: Final = argparse.Namespace(key=[], witness=[], since="", jackpot=None)
+POOLS: Final = ("meter", "overflow", "diversion")
 SHOWN_FAULTS, SHOWN_CHARACTERS = 5, 300
 RANKS: Final = "23456789TJQKA"
 DECK: Final = [rank + suit for rank in RANKS for suit in "cdhs"]
@@ -73,28 +94,44 @@ CATEGORIES: Final = (
 ).split()
 NO_DECIMALS: Final = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF"  # ISO 4217, and
 THREE_DECIMALS: Final = "BHD IQD JOD KWD LYD OMR TND"  # all others have two
-# What may come next in each phase of a round, and the phase it leads to. In one player's file the events of
-# others are withheld; they may stand where such events can be.
-PHASES: Final = {
-    "new": "RoundOpened>betting",
-    "betting": "AntePlaced>betting SideBetPlaced>betting withheld>betting BettingClosed>bets_closed"
-    " RoundVoided>voided",
-    "bets_closed": "Dealt>dealing withheld>dealing RoundVoided>voided",
-    "dealing": "Dealt>dealing withheld>dealing Dealt_dealer>dealt",
-    "dealt": "CardExchanged>dealt Folded>dealt Raised>dealt withheld>dealt DealerQualified>revealed"
-    " JackpotHit>settling Settled>settling RoundVoided>voided",
-    "revealed": "JackpotHit>settling Settled>settling withheld>settling RoundVoided>voided",
-    "settling": "JackpotHit>settling Settled>settling withheld>settling RoundClosed>closed",
-    "closed": "",
-    "voided": "ContributionReversed>voided StakeRefunded>voided withheld>voided",
+# The order of a round's events, each written as its name, `@seat` where it is of one, and a comma. In one
+# player's file the events of others are withheld; they may stand where such events can be.
+VOID: Final = "RoundVoided,(?:(?:ContributionReversed|StakeRefunded)@\\d+,|withheld,)*+"
+ORDER: Final = re.compile(
+    r"""RoundOpened,(?:AntePlaced(@\d+),(?:SideBetPlaced_\w+\1,)*|withheld,)*+
+    (?:VOID|BettingClosed,(?:VOID|(?:Dealt_shared,|(?:Dealt_seat@\d+,|withheld,)++)(?:Dealt_dealer,
+    (?:(?:CardExchanged|Folded|Raised)@\d+,|withheld,)*+(?:DealerQualified,)?
+    (?:VOID|(?:(?:JackpotHit|Settled)@\d+,|withheld,)++(?:RoundClosed,)?)?)?)?)?""".replace("VOID", VOID),
+    re.VERBOSE,
+)
+# What happens at one seat, in order: its bets, each once, its hand, and then one of these endings.
+SEAT: Final = r"AntePlaced,(?:SideBetPlaced_(\w+),(?!.*SideBetPlaced_\1,))*"
+PLAYED: Final = "(?:CardExchanged,)?(?:Folded|Raised),(?:JackpotHit,)?Settled,"
+REFUNDED: Final = "(?:CardExchanged,)?(?:Folded,|Raised,)?(?:ContributionReversed,)?StakeRefunded,"
+# What each event adds to a jackpot's pools and takes out of them; `to.` are those of the jackpot it goes to.
+MOVES: Final = {
+    kind: re.findall("(\\S+)([+-])(\\S+)", text)
+    for kind, text in {
+        "JackpotOpened": "meter+reset",
+        "SideBetPlaced": "meter+contribution meter-overflow overflow+overflow diversion+diversion",
+        "JackpotHit": "meter-from_meter meter+restart meter+from_overflow overflow-from_overflow"
+        " diversion-restart_from_diversion",
+        "ContributionReversed": "meter-from_meter overflow-from_overflow diversion-from_diversion",
+        "JackpotParametersActivated": "meter+top_up",
+        "JackpotAdjusted": "pool+amount",
+        "JackpotTransferred": "meter-amount overflow-overflow diversion-diversion to.meter+amount"
+        " to.meter-above_ceiling to.overflow+overflow to.overflow+above_ceiling to.diversion+diversion",
+    }.items()
 }
-EVENT_TYPES: Final = set(re.findall("([A-Z][A-Za-z]+)>", " ".join(PHASES.values())))
+FOLLOWED: Final = {*MOVES, "RoundOpened", "JackpotParametersScheduled"}
 # A shape is a name and its fields: `name:kind`, or `name` alone where the kind has the same name; with `?` in
 # front where it may be absent. A kind is a shape, a list `[kind]`, a table by hand category `{kind}`, one of
 # KINDS (a type, bounds of a whole number, or a regular expression), or a regular expression itself.
 SHAPE_LINES: Final = """
-File format:stud-ledger/evidence/1 round_id:id player:id events:[object] ruleset:object ?jackpot:object
- currency:Currency
+File format:stud-ledger/evidence/[12] round_id:id player:id events:[object] ruleset:object ?jackpot:object
+ currency:Currency ?log:Log ?sha256
+Log origin:text keys:[text] checkpoint:prose proofs:[[hash]] earlier:Earlier
+Earlier size root:hash proof:[hash]
 Currency code exponent
 Event data:object meta:Meta position recorded_at salt:[A-Za-z0-9_-]{22} stream type:text version:position
 Withheld position stream version:position withheld:bool leaf_sha256:sha256
@@ -140,17 +177,22 @@ SideBet kind stake:free|table|[0-9.]+ basis:to_1|for_1 survives_fold:bool needs_
 Award ?percent ?fixed:units funding:meter|house
 Exchange fee_antes:seat burn:per_exchange forfeits:[kind]
 """
-SHAPES: Final = {
-    line.split()[0]: [field.partition(":") for field in line.split()[1:]]
-    for line in SHAPE_LINES.replace("\n ", " ").strip().splitlines()
+SHAPES: Final = {  # of each shape the fields: name, kind, whether it has to be there
+    shape: [(name.lstrip("?"), kind or name.lstrip("?"), name[0] != "?") for name, _, kind in fields]
+    for shape, *fields in (
+        (line.split()[0], *(field.partition(":") for field in line.split()[1:]))
+        for line in SHAPE_LINES.replace("\n ", " ").strip().splitlines()
+    )
 }
+EVENT_TYPES: Final = set(re.findall("[A-Z][A-Za-z]+", ORDER.pattern))
 KINDS: Final[dict[str, Any]] = {
     "bool": bool, "object": dict, "prose": str,
     "amount": (0, 9 * 10**15), "exponent": (0, 4), "index": (0, 51), "odds": (1, 10**5),
     "percent": (1, 100), "position": (1, INTEGER_MAX), "schema": (1, 1), "seat": (1, 5000),
-    "stake": (1, 10**12),
+    "size": (0, INTEGER_MAX), "stake": (1, 10**12),
     "card": f"[{RANKS}][cdhs]", "code": "[A-Z]{3}", "deck_seed": "[0-9a-f]{96}", "id": "[A-Za-z0-9._-]{1,64}",
     "exact": r"(0|[1-9][0-9]{0,15})(\.[0-9]{0,3}[1-9])?", "kind": "jackpot|five_plus_one|bonus",
+    "hash": "[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=",  # 32 bytes in base64
     "recorded_at": r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z",
     "sha256": "[0-9a-f]{64}", "share": r"(0|1)(\.[0-9]{1,4})?", "stream": "round-[A-Za-z0-9._-]{1,64}",
     "units": r"[0-9]{1,12}(\.[0-9]{1,3})?", "text": "[^\x00-\x1f\x7f\ud800-\udfff]{1,600}",
@@ -165,9 +207,12 @@ class Event(dict[str, Any]):
     """An event's data, with its place in the ledger; of a withheld event only the place is known."""
 
     def __init__(self, entry: dict[str, Any]) -> None:
-        super().__init__(entry.get("data", {}))
         self.type, self.version, self.position = entry.get("type", ""), entry["version"], entry["position"]
         self.time, self.command = entry.get("recorded_at", ""), entry.get("meta", {}).get("command", "")
+        exact = {name for name, kind, _ in SHAPES.get(self.type, ()) if kind == "exact"}
+        super().__init__(
+            (name, Decimal(it) if name in exact else it) for name, it in entry.get("data", {}).items()
+        )
         detail = {"SideBetPlaced": self.get("bet"), "Dealt": self.get("to")}.get(self.type)
         self.name = f"{self.type}_{detail}" if detail else self.type or "withheld"
 
@@ -183,11 +228,11 @@ Fault = tuple[str, object, object]  # where, what was expected, what was found
 def unlike(value: Any, kind: str, path: str) -> Iterator[Fault]:
     """Yield every difference between a JSON value and the kind it must be."""
     if kind in SHAPES and isinstance(value, dict):
-        fields = {name.removeprefix("?"): (name, inner) for name, _, inner in SHAPES[kind]}
-        for key, (name, inner) in fields.items():
-            if key in value or key == name:
-                yield from unlike(value.get(key), inner or key, f"{path}.{key}")
-        yield from ((f"{path}.{key}", "no such field", value[key]) for key in value.keys() - fields.keys())
+        for name, inner, needed in SHAPES[kind]:
+            if needed or name in value:
+                yield from unlike(value.get(name), inner, f"{path}.{name}")
+        for name in value.keys() - {name for name, _, _ in SHAPES[kind]}:
+            yield f"{path}.{name}", "no such field", value[name]
     elif kind[0] + kind[-1] == "[]" and isinstance(value, list):
         for number, item in enumerate(value):
             yield from unlike(item, kind[1:-1], f"{path}[{number}]")
@@ -227,49 +272,47 @@ def load(raw: bytes) -> dict[str, Any]:
     for where, must, found in unlike(file, "File", "file"):
         if where != "file.player" or found is not None or "player" not in file:  # null: everybody's file
             raise Unusable(f"{where}: expected {must}, found {show(found)}")
+    if file.keys() & {"log", "sha256"} != ({"log", "sha256"} if file["format"][-1] == "2" else set()):
+        raise Unusable("a file of format 2 has `log` and `sha256`, and one of format 1 neither")
     return dict(file)
 
 
-# ── amounts, hashes, hands ──────────────────────────────────────────────────────────────────────────────
+def canonical(value: object) -> bytes:
+    """Return a value's canonical JSON (RFC 8785, for values without floats)."""
+    return json.dumps(ordered(value), separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def ordered(value: Any) -> Any:
+    """Put the keys of every object in the order of their UTF-16 code units."""
+    if isinstance(value, dict):
+        return {key: ordered(value[key]) for key in sorted(value, key=lambda key: key.encode("utf-16-be"))}
+    return [ordered(item) for item in value] if isinstance(value, list) else value
+
+
 def digest(value: object) -> str:
-    """Return the SHA-256 of a value's canonical JSON (RFC 8785, for values without floats)."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(canonical(value)).hexdigest()
 
 
-def exact(text: str) -> int:
-    """Return an amount with up to four decimals in ten-thousandths."""
-    integer, _, fraction = text.partition(".")
-    return int(integer + fraction.ljust(4, "0"))
-
-
-def text_of(amount: int) -> str:
-    """Return ten-thousandths as text, without superfluous zeros."""
-    integer, fraction = divmod(abs(amount), UNIT)
-    return "-" * (amount < 0) + f"{integer}.{fraction:04}".rstrip("0").rstrip(".")
-
-
-def clamp(low: int, amount: int, high: int) -> int:
+# ── amounts ─────────────────────────────────────────────────────────────────────────────────────────────
+def clamp(low: Any, amount: Any, high: Any) -> Any:
     """Return the amount if it is within bounds, else the bound that it breaks."""
     return max(low, min(amount, high))
 
 
-def upto(event: Event, **limits: int) -> dict[str, int]:
+def upto(event: Event, **limits: Any) -> dict[str, Any]:
     """Return what an event took from pools that no round shows, each at most what it may be."""
-    return {name: clamp(0, exact(event.get(name, "0")), limit) for name, limit in limits.items()}
+    return {name: clamp(0, event.get(name, 0), limit) for name, limit in limits.items()}
 
 
-def paid_out(event: Event) -> int:
-    """Return what left the jackpot's pools; the overflow of a hit only went into the meter."""
-    names = ("from_meter",) if "award" in event else ("from_meter", "from_overflow", "from_diversion")
-    return sum(exact(event.get(name, "0")) for name in names)
+def moves(kind: str, data: dict[str, Any]) -> dict[str, Decimal]:
+    """Return what an event changes in a jackpot's pools, in minor units."""
+    changes = defaultdict[str, Decimal](Decimal)
+    for pool, sign, field in MOVES.get(kind, ()):
+        changes[data["pool"] if pool == "pool" else pool] += Decimal(data.get(field, 0)) * int(sign + "1")
+    return changes
 
 
-def texts(amounts: dict[str, int]) -> dict[str, Any]:
-    optional = ("contribution", "overflow", "diversion")  # these are absent rather than 0
-    return {name: text_of(it) if it or not name.endswith(optional) else None for name, it in amounts.items()}
-
-
+# ── cards ───────────────────────────────────────────────────────────────────────────────────────────────
 def lp(*parts: bytes) -> bytes:
     """Join parts, each behind its length as four big-endian bytes."""
     return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
@@ -324,6 +367,156 @@ def adjacent(earlier: Event, later: Event) -> bool:
     return bool(later.position - earlier.position == later.version - earlier.version)
 
 
+# ── signatures: Ed25519 (RFC 8032, 5.1), slow and short ─────────────────────────────────────────────────
+Point = tuple[int, int]
+P, ORDER_OF_BASE = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+D, ROOT_OF_MINUS_1 = -121665 * pow(121666, -1, P) % P, pow(2, (P - 1) // 4, P)
+
+
+def point(raw: bytes) -> Point:
+    """Decode a point (5.1.3); raise ValueError for what is none, or another spelling of one."""
+    y, odd = int.from_bytes(raw, "little") % 2**255, raw[31] >> 7
+    square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    x = x if x * x % P == square else x * ROOT_OF_MINUS_1 % P
+    if y >= P or x * x % P != square or (odd and not x):
+        raise ValueError("not a point of the curve")
+    return (x if x % 2 == odd else P - x), y
+
+
+def plus(one: Point, other: Point) -> Point:
+    """Add two points of the curve y² - x² = 1 + D x² y²."""
+    (a, b), (c, d) = one, other
+    t = D * a * b * c * d
+    return (a * d + b * c) * pow(1 + t, -1, P) % P, (b * d + a * c) * pow(1 - t, -1, P) % P
+
+
+def times(scalar: int, base: Point) -> Point:
+    total = (0, 1)
+    for bit in f"{scalar:b}":
+        total = plus(total, total)
+        total = plus(total, base) if bit == "1" else total
+    return total
+
+
+def signed(public: bytes, message: bytes, signature: bytes) -> bool:
+    """Verify a signature (5.1.7): S below the order, every point in its only spelling, no weak key."""
+    try:
+        key, r, s = point(public), point(signature[:32]), int.from_bytes(signature[32:], "little")
+    except (ValueError, IndexError):
+        return False
+    hashed = int.from_bytes(hashlib.sha512(signature[:32] + public + message).digest(), "little")
+    sound = len(public) * 2 == len(signature) == SIGNATURE and s < ORDER_OF_BASE and times(8, key) != (0, 1)
+    return sound and times(s, BASE) == plus(r, times(hashed % ORDER_OF_BASE, key))
+
+
+BASE = point((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
+
+
+# ── the log: C2SP signed-note, tlog-checkpoint, tlog-cosignature, tlog-tiles; RFC 6962 and 9162, 2.1 ─────
+def hash_of(*parts: bytes) -> bytes:
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def unbase(text: str) -> bytes:
+    """Decode base64 in its only spelling; raise ValueError for another."""
+    raw = base64.b64decode(text, validate=True)
+    if base64.b64encode(raw) != text.encode():
+        raise ValueError("not base64")
+    return raw
+
+
+class Checkpoint:
+    """What a log says of itself at one time, and who signed that."""
+
+    def __init__(self, note: str) -> None:
+        head, line = "((.+)\n(0|[1-9][0-9]{0,15})\n(.{44})\n(?:.+\n)*)\n", "\u2014 ([^ \n]+) ([^ \n]+)\n"
+        if not (found := re.fullmatch(f"{head}((?:{line}){{1,64}})", note)):
+            raise Unusable("what should be a checkpoint is no signed note of one")
+        self.body, self.origin, self.size, self.root = found[1], found[2], int(found[3]), unbase(found[4])
+        self.signatures = re.findall(line, found[5])
+
+    def signed(self, vkey: str, kind: int) -> int | None:
+        """Return when a key signed, None if it did not. `kind` 1 is a log, at no time; 4 is a witness."""
+        found = re.fullmatch(r"([^ +]+)\+([0-9a-f]{8})\+(.{44})", vkey)
+        key = unbase(found[3]) if found else b""
+        if not found or key[0] != kind or hash_of(found[1].encode(), b"\n", key)[:4].hex() != found[2]:
+            raise Unusable(f"not the key of a {'log' if kind == 1 else 'witness'}: {show(vkey)}")
+        for signature in (unbase(text) for name, text in self.signatures if name == found[1]):
+            if signature[:4].hex() == found[2]:
+                stamp = signature[4:12] if kind == WITNESS else b""
+                time = int.from_bytes(stamp, "big")
+                message = f"cosignature/v1\ntime {time}\n{self.body}" if stamp else self.body
+                return time if signed(key[1:], message.encode(), signature[4 + len(stamp) :]) else None
+        return None
+
+
+def node(left: bytes, right: bytes) -> bytes:
+    return hash_of(b"\x01", left, right)
+
+
+def climb(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes:
+    """Return the root that a leaf's inclusion proof leads to; no hash where it has not the right length."""
+    if size == 1 or not proof:
+        return leaf if size == 1 and not proof else b""
+    *below, beside = proof
+    split = 1 << (size - 1).bit_length() - 1
+    if index < split:
+        return node(climb(leaf, index, split, below), beside)
+    return node(beside, climb(leaf, index - split, size - split, below))
+
+
+def grow(old: int, size: int, root: bytes, proof: Sequence[bytes]) -> tuple[bytes, bytes]:
+    """Return the roots of the old and the new tree that a consistency proof leads to from the old root."""
+    if old == size or not proof:
+        return (
+            b"".join([root, *proof]),
+        ) * 2  # one hash: the old root where it is in the tree, or the proof's
+    *below, beside = proof
+    split = 1 << (size - 1).bit_length() - 1
+    if old <= split:
+        one, two = grow(old, split, root, below)
+        return one, node(two, beside)
+    one, two = grow(old - split, size - split, b"", below)
+    return node(beside, one), node(beside, two)
+
+
+def root_of(leaves: Iterable[bytes]) -> bytes:
+    """Return the root of the tree over leaf hashes, keeping no more than one hash of each size of subtree."""
+    complete: list[tuple[int, bytes]] = []
+    for leaf in leaves:
+        level, top = 0, leaf
+        while complete and complete[-1][0] == level:
+            level, top = level + 1, node(complete.pop()[1], top)
+        complete.append((level, top))
+    root = complete.pop()[1] if complete else hash_of(b"")
+    while complete:
+        root = node(complete.pop()[1], root)
+    return root
+
+
+def tile(folder: Path, kind: str, number: int, width: int) -> bytes:
+    """Return a file of a copied log, or one that may be longer; nothing where there is none."""
+    *above, name = (part.zfill(3) for part in f"{number:,}".split(","))
+    place = folder.joinpath("tile", kind, *(f"x{part}" for part in above), name)
+    parts = [part for part in place.with_name(f"{name}.p").glob("*") if int(part.name) >= width]
+    return next((path.read_bytes() for path in (place, *parts) if path.is_file()), b"")
+
+
+def entries(folder: Path, size: int) -> Iterator[tuple[bytes, bytes]]:
+    """Yield every leaf's hash, and its bytes where the copy has them."""
+    for number in range(-(-size // TILE)):
+        width, at = min(TILE, size - number * TILE), 0
+        if bundle := tile(folder, "entries", number, width):
+            for _ in range(width):
+                end = at + 2 + int.from_bytes(bundle[at : at + 2], "big")
+                yield hash_of(b"\x00", bundle[at + 2 : end]), bundle[at + 2 : end]
+                at = end
+        else:
+            hashes = tile(folder, "0", number, width)
+            yield from ((hashes[32 * at : 32 * at + 32], b"") for at in range(width))
+
+
 class Round:
     """A round as a file tells it, and what each step compared and found wrong."""
 
@@ -332,6 +525,7 @@ class Round:
         self.events: list[Event] = []
         self.once: dict[str, Event] = {}  # what happened at no seat, each name once
         self.seats: dict[int, Seat] = {}
+        self.stories = defaultdict[int, str](str)  # all names of a seat's events, those of none under 0
         self.deck: list[str] = []
         self.hands = 0  # dealt to players
         self.compared: Counter[str] = Counter()
@@ -347,9 +541,10 @@ class Round:
             self.faults[step].append((str(where), must, found))
 
     def fields(self, step: str, event: Event, **must: object) -> None:
-        """Compare fields of an event; None stands for an absent one."""
+        """Compare fields of an event; None stands for an absent one, as does nothing in another pool."""
         for name, value in must.items():
-            self.check(step, f"{event}: {name}", value, event.get(name))
+            none = value == 0 and name.endswith(("contribution", "overflow", "diversion"))
+            self.check(step, f"{event}: {name}", None if none else value, event.get(name))
 
     def result(self, step: str) -> str:
         passed = "OPEN" if step in self.open else "PASS" if self.compared[step] else "NONE"
@@ -358,16 +553,25 @@ class Round:
     def verdict(self) -> str:
         return "unusable" if self.unusable else "refuted" if any(self.faults.values()) else "verified"
 
+    def sound(self) -> bool:
+        """Tell whether nothing is wrong with the round itself, whatever its log proof is worth."""
+        return not any(faults for step, faults in self.faults.items() if not step.startswith("log."))
+
     def of(self, *types: str) -> list[Event]:
         return [event for event in self.events if event.type in types]
 
     def minor(self, units: str) -> int:
         """Return whole currency units, given as text, in minor units."""
-        integer, _, fraction = units.partition(".")
-        fraction, exponent = fraction.rstrip("0"), self.file["currency"]["exponent"]
-        if len(fraction) > exponent:
+        amount = Decimal(units).scaleb(self.file["currency"]["exponent"])
+        if amount % 1:
             raise Unusable(f"the currency has no amount of {units}")
-        return int(integer + fraction.ljust(exponent, "0"))
+        return int(amount)
+
+    def check_file(self, raw: bytes) -> None:
+        if "sha256" in self.file:
+            self.check("file", "bytes", "canonical JSON", "another spelling", ok=raw == canonical(self.file))
+            rest = {name: part for name, part in self.file.items() if name != "sha256"}
+            self.check("file", "SHA-256 of all but itself", digest(rest), self.file["sha256"])
 
     def check_form(self) -> None:
         for number, entry in enumerate(self.file["events"], start=1):
@@ -417,33 +621,37 @@ class Round:
             self.check(step, f"{event}: command", "beside its other events", event.command, ok=ok)
 
     def check_order(self) -> None:
-        """Walk the events through the phases; file each once in the round, or once at its seat."""
-        phase, earlier, step = "new", self.events[0], "order.seats"
+        """Hold the events against the order of a round; file each once in the round, or once at its seat."""
+        names = [f"{event.name}@{event['seat']}" if "seat" in event else event.name for event in self.events]
+        legal = ORDER.match("".join(f"{name}," for name in names))
+        count = legal.group().count(",") if legal else 0
+        for event, name in [*zip(self.events, names, strict=True)][count : count + 1]:
+            self.check("order.phases", event, "an event that may come here", name)
+        ended = {"RoundClosed", "RoundVoided"} & {*names[:count]}
+        self.check("order.phases", "end", "closed or voided", names[-1], ok=ended)
         for event in self.events:
-            allowed = dict(pair.split(">") for pair in PHASES[phase].split())
-            phase = allowed.get(event.name) or allowed.get(event.type, "")
-            self.check("order.phases", event, list(allowed), event.name, ok=bool(phase))
-            if not phase:
-                return
             filed = self.seats.setdefault(event["seat"], {}) if "seat" in event else self.once
-            ok = "seat" not in event or (event.type == "AntePlaced") != ("AntePlaced" in filed)
-            ok = ok and (event.name not in filed or not event.type)
-            if event.type in ("CardExchanged", "Folded", "Raised"):
-                ok = ok and not filed.keys() & {"Folded", "Raised"}
-            self.check(step, event, "once, at a seat with an ante, undecided", event.name, ok=ok)
-            filed[event.name] = event
-            if event.type == "SideBetPlaced":
-                self.check(step, f"{event}: with the ante of", event["seat"], earlier.get("seat"))
-            if ok and "player" in event:
-                self.fields(step, event, player=filed["AntePlaced"]["player"])
-            earlier = event
-        self.check("order.phases", "end", "closed or voided", phase, ok=phase in ("closed", "voided"))
+            filed.setdefault(event.name, event)
+            self.stories[event.get("seat", 0)] += f"{event.name},"
+
+        once, seating, step = self.once, self.rules["seating"], "order.seats"
+        dealt, voided = "Dealt_dealer" in once, "RoundVoided" in once
+        own = dealt and not seating["shared_player_hand"]
+        self.check(step, "a shared hand", dealt and not own, "Dealt_shared" in once)
+        story = SEAT + "Dealt_seat," * own + (REFUNDED if voided else PLAYED)
+        for number, seat in self.seats.items():
+            ok = number <= seating["seats"] and re.fullmatch(story, self.stories[number])
+            self.check(step, f"seat {number} of {seating['seats']}", story, self.stories[number], ok=ok)
+            for event in seat.values() if ok else ():
+                must = seat["AntePlaced"]["player"] if "player" in event else None
+                self.fields(step, event, player=must)
 
     def check_seats(self) -> None:
         once, seating, play, step = self.once, self.rules["seating"], self.rules["play"], "order.seats"
+        voided = "RoundVoided" in once
         players = Counter(seat["AntePlaced"]["player"] for seat in self.seats.values())
         self.check(step, "players", [self.only] if self.only else [*players], [*players])
-        most, dealt, voided = seating["hands_per_player"], "Dealt_dealer" in once, "RoundVoided" in once
+        most = seating["hands_per_player"]
         self.check(step, "seats of a player", most, players, ok=max([0, *players.values()]) <= most)
         turns = [event["seat"] for event in self.of("CardExchanged", "Folded", "Raised")]
         self.check(step, "turns", sorted(turns) if play["decision_order"] == "seat" else turns, turns)
@@ -454,13 +662,6 @@ class Round:
             unseen = sum(not earlier.type for earlier in self.events[: event.version])
             self.fields(step, event, seats=clamp(len(self.seats), event["seats"], len(self.seats) + unseen))
             self.hands = 1 if seating["shared_player_hand"] else event["seats"]
-        own = dealt and not seating["shared_player_hand"]
-        self.check(step, "a shared hand", dealt and not own, "Dealt_shared" in once)
-        for number, seat in self.seats.items():
-            needed = {"StakeRefunded"} if voided else {"Settled", "Folded" if "Folded" in seat else "Raised"}
-            needed |= {"Dealt_seat"} if own else set()
-            ok = needed <= seat.keys() and number <= seating["seats"]
-            self.check(step, f"seat {number} of {seating['seats']}", sorted(needed), sorted(seat), ok=ok)
         revealed = play["reveal_if_all_fold"] or any("Raised" in seat for seat in self.seats.values())
         if not voided and (revealed or self.only is None):  # others' raises may be withheld
             self.check(step, "the dealer's hand revealed", revealed, "DealerQualified" in once)
@@ -471,24 +672,22 @@ class Round:
         offered = {bet["kind"]: bet["stake"] for bet in rules["side_bets"] if pot or bet["kind"] != "jackpot"}
         high = min(table["max_ante"], self.minor(rules.get("max_ante", "999999999")))
         fee_antes = rules.get("exchange", {"fee_antes": 0})["fee_antes"]  # no stake is 0: 0 is not offered
-        for seat in self.seats.values():
-            ante = seat["AntePlaced"]["amount"]
-            self.fields("stakes", seat["AntePlaced"], amount=clamp(table["min_ante"], ante, high))
-            if "Raised" in seat:
-                self.fields("stakes", seat["Raised"], amount=ante * rules["play"]["raise_multiple"])
-            if "CardExchanged" in seat:
-                self.fields("stakes", seat["CardExchanged"], fee=ante * fee_antes)
+        for event in self.of("AntePlaced", "Raised", "CardExchanged"):
+            ante = self.seats[event["seat"]]["AntePlaced"]["amount"]
+            raised = {"amount": ante * rules["play"]["raise_multiple"]}
+            fee = {"fee": ante * fee_antes} if "fee" in event else raised
+            must = {"amount": clamp(table["min_ante"], ante, high)} if event.type == "AntePlaced" else fee
+            self.fields("stakes", event, **must)
         for event in self.of("SideBetPlaced"):
-            stake, amount, share = offered.get(event["bet"], "0"), event["amount"], None
+            stake, amount = offered.get(event["bet"], "0"), event["amount"]
             low, high = table["min_side_bet"], table["max_side_bet"]
             if stake != "free":
                 low = high = table["bonus_stake"] if stake == "table" else self.minor(stake)
             jackpot = pot if event["bet"] == "jackpot" else {}
-            share, aside = ((exact(jackpot.get(key, "0")) * amount) for key in ("contribution", "diversion"))
-            above = clamp(0, exact(event.get("overflow", "0")), share if "ceiling" in jackpot else 0)
-            must = texts({"contribution": share, "overflow": above, "diversion": aside})
-            must |= {"jackpot_id": jackpot.get("id"), "amount": clamp(low, amount, high)}
-            self.fields("stakes", event, **must)
+            share, aside = (Decimal(jackpot.get(key, 0)) * amount for key in ("contribution", "diversion"))
+            must = upto(event, overflow=share if "ceiling" in jackpot else 0)
+            must |= {"contribution": share, "diversion": aside, "jackpot_id": jackpot.get("id")}
+            self.fields("stakes", event, **must, amount=clamp(low, amount, high))
 
     def stakes(self, seat: Seat) -> dict[str, int]:
         """Return all that a seat staked, in the order in which bets are listed."""
@@ -509,11 +708,13 @@ class Round:
             return
         seed, house = bytes.fromhex(end["deck_seed"]), bytes.fromhex(opened["ruleset"]["sha256"])
         name = self.file["round_id"].encode()
-        made = hashlib.sha256(lp(b"stud-ledger/deck-commitment/1", seed, name, house)).hexdigest()
+        made = hash_of(lp(b"stud-ledger/deck-commitment/1", seed, name, house)).hex()
         self.fields(step, opened, deck_commitment=made)
         personalization, together = lp(b"stud-deck-1", name, house), False
         for number, seat in sorted(self.seats.items()):
             ante, same = seat["AntePlaced"], seat["AntePlaced"].command == opened.command
+            behind = max(opened.position + 1, ante.position)
+            self.check(step, f"{ante}: position behind the commitment's", behind, ante.position)
             together = together or same
             if "client_seed" in ante:
                 self.check(step, ante, "a client seed after the commitment", "one with it", ok=not same)
@@ -525,8 +726,8 @@ class Round:
         cards = [*self.dealt(), *self.bought()] if "Dealt_dealer" in self.once else []
         again = self.once.get("Dealt_dealer") if "DealerQualified" in self.once else None
         seen = Counter(card for event, _, card in cards if event is not again)  # the five name them too
-        for card, times in seen.items():
-            self.check("cards.unique", card, 1, times)
+        for card, times_seen in seen.items():
+            self.check("cards.unique", card, 1, times_seen)
         wrong = sum(self.deck[place : place + 1] != [card] for _, place, card in cards)
         if wrong * 2 > len(cards) and self.deck and len(self.seats) < self.once["BettingClosed"]["seats"]:
             self.open.add("cards.deck")
@@ -556,11 +757,10 @@ class Round:
         """Yield every bought card likewise: the next undealt one is burned, the one after it drawn."""
         step, burn = "cards.places", HAND * (self.hands + 1)
         for event in self.of("CardExchanged"):
-            seat, hand = self.seats[event["seat"]], self.hand(self.seats[event["seat"]])
-            forfeits = self.rules["exchange"]["forfeits"]
+            seat, forfeits = self.seats[event["seat"]], self.rules["exchange"]["forfeits"]
             lost = sorted(kind for kind in forfeits if f"SideBetPlaced_{kind}" in seat)
             self.check(step, f"{event}: bets taken", lost, sorted(event["forfeited"]))
-            self.check(step, f"{event}: in the hand then", 1, hand.count(event["drawn"]))
+            self.check(step, f"{event}: in the hand then", 1, self.hand(seat).count(event["drawn"]))
             if self.only is not None and (event.get("burn_index", 0) - burn) % 2 == 0:
                 burn = max(burn, event.get("burn_index", 0))  # others, not seen here, may have bought before
             places = (burn, burn + 1) if self.deck else (None, None)
@@ -641,6 +841,9 @@ class Round:
             for mine, theirs in zip(bets, event["bets"], strict=False):
                 self.check("result.seats", f"{event}: {mine['bet']}", mine, theirs)
 
+    def check_end(self) -> None:
+        (self.check_void if "RoundVoided" in self.once else self.check_jackpot)()
+
     # ── jackpot ─────────────────────────────────────────────────────────────────────────────────────────
     def check_jackpot(self) -> None:
         owed = {number: self.prize(seat, "jackpot") for number, seat in sorted(self.seats.items())}
@@ -659,46 +862,44 @@ class Round:
 
     def award(self, event: Event, given: dict[str, Any], whole: list[int]) -> dict[str, Any]:
         """Return an award's figures for the meter recorded before it; `whole` share the whole meter."""
-        pot, meter, house, last = self.opened["jackpot"], exact(event["meter_before"]), 0, False
+        pot, meter, house, last = self.opened["jackpot"], event["meter_before"], Decimal(0), False
         if "fixed" in given:
-            paid = self.minor(given["fixed"]) * UNIT
-            house = paid if given["funding"] == "house" else max(0, paid - meter)
+            paid = self.minor(given["fixed"])
+            house = Decimal(paid) if given["funding"] == "house" else max(Decimal(0), paid - meter)
         elif event["seat"] not in whole:
-            paid = meter * given["percent"] // 100 // UNIT * UNIT
+            paid = int(meter * given["percent"] // 100)
         elif self.only is None:
-            paid = exact(self.seats[whole[0]]["JackpotHit"]["meter_before"]) // len(whole) // UNIT * UNIT
+            paid = int(self.seats[whole[0]]["JackpotHit"]["meter_before"] // len(whole))
             last = event["seat"] == whole[-1]
         else:  # other winners are not seen here; the last share leaves less than a unit for each
-            paid = min(event["award"] * UNIT, meter)
-            last = meter - paid < UNIT * self.hands
-        after, reset = meter - paid + house, pot["reset"] * UNIT * last
-        room = max(0, pot.get("ceiling", KINDS["amount"][1]) * UNIT - after - reset) * last
+            paid = min(event["award"], int(meter))
+            last = meter - paid < self.hands
+        after, reset = meter - paid + house, pot["reset"] * last
+        room = max(0, pot.get("ceiling", KINDS["amount"][1]) - after - reset) * last
         pools = upto(event, from_overflow=room, restart_from_diversion=reset)
+        figures = {"award": paid, "from_meter": paid - house, "from_house": house, "jackpot_id": pot["id"]}
         after += reset + pools["from_overflow"]
-        fields = texts({"from_meter": paid - house, "from_house": house, "meter_after": after, **pools})
-        fields["restart"] = str(pot["reset"]) if last else None
-        return fields | {"jackpot_id": pot["id"], "award": paid // UNIT}
+        return figures | pools | {"meter_after": after, "restart": reset if last else None}
 
     def check_meter(self) -> None:
-        moves = [event for event in self.events if "contribution" in event or "previous_position" in event]
-        ceiling = self.opened.get("jackpot", {}).get("ceiling", INTEGER_MAX) * UNIT
-        for earlier, event in pairwise([self.events[0], *moves]):
+        moving = [event for event in self.events if "contribution" in event or "previous_position" in event]
+        ceiling = self.opened.get("jackpot", {}).get("ceiling", INTEGER_MAX)
+        for earlier, event in pairwise([self.events[0], *moving]):
             if "previous_position" not in event:
                 continue
-            still = earlier.get("from_meter") == "0" and "restart" not in earlier  # the house alone paid
+            still = earlier.get("from_meter") == 0 and "restart" not in earlier  # the house alone paid
             since = earlier["previous_position"] if still else earlier.position if "seat" in earlier else 1
             certain = self.only is None and "seat" in earlier and adjacent(earlier, event)
-            last = earlier.position if certain else event.position - 1
-            previous = event["previous_position"]
+            last, previous = earlier.position if certain else event.position - 1, event["previous_position"]
             self.fields("jackpot.meter", event, previous_position=clamp(since, previous, last))
             if "order" in earlier and "order" in event:
                 last = earlier["order"] + 1 if certain else INTEGER_MAX
                 self.fields("jackpot.meter", event, order=clamp(earlier["order"] + 1, event["order"], last))
             if "seat" in earlier and (certain or previous == earlier.position):
-                over, meter = earlier.get("overflow"), exact(event["meter_before"])
-                high = INTEGER_MAX * UNIT if over == earlier.get("contribution") else ceiling
-                must = earlier.get("meter_after", text_of(clamp(ceiling if over else 0, meter, high)))
-                self.fields("jackpot.meter", event, meter_before=must)
+                over = earlier.get("overflow")
+                high = INTEGER_MAX if over == earlier.get("contribution") else ceiling
+                bet = clamp(ceiling if over else 0, event["meter_before"], high)
+                self.fields("jackpot.meter", event, meter_before=earlier.get("meter_after", bet))
 
     # ── void ────────────────────────────────────────────────────────────────────────────────────────────
     def check_void(self) -> None:
@@ -709,80 +910,218 @@ class Round:
             staked = self.stakes(seat)
             bets = [{"bet": bet, "stake": stake} for bet, stake in staked.items()]
             self.fields("void", seat["StakeRefunded"], amount=sum(staked.values()), bets=bets)
-            if "SideBetPlaced_jackpot" in seat:
+            if placed := seat.get("SideBetPlaced_jackpot"):
                 must.append(["ContributionReversed", number])
-                event, placed = seat["ContributionReversed"], seat["SideBetPlaced_jackpot"]
-                over, aside = (exact(placed.get(name, "0")) for name in ("overflow", "diversion"))
-                share, meter = exact(placed["contribution"]), exact(event["meter_before"])
-                back = {"from_meter": min(meter, share - over)}
-                back |= upto(event, from_overflow=over, from_diversion=aside)
-                rest = {"amount": share + aside, "from_house": share + aside - sum(back.values())}
-                self.fields("void", event, **texts(back | rest), jackpot_id=placed.get("jackpot_id"))
-                self.fields("void", event, meter_after=text_of(meter - back["from_meter"]))
+                event, meter = seat["ContributionReversed"], seat["ContributionReversed"]["meter_before"]
+                put = moves("SideBetPlaced", placed)
+                back = {"from_meter": min(meter, put["meter"])}
+                back |= upto(event, from_overflow=put["overflow"], from_diversion=put["diversion"])
+                paid = sum(put.values())
+                must_be = back | {"amount": paid, "from_house": paid - sum(back.values())}
+                must_be |= {"meter_after": meter - back["from_meter"], "jackpot_id": placed["jackpot_id"]}
+                self.fields("void", event, **must_be)
             must.append(["StakeRefunded", number])
         found = [[event.type, event["seat"]] for event in self.of("ContributionReversed", "StakeRefunded")]
         self.check("void", "order", must, found)
 
     # ── money ───────────────────────────────────────────────────────────────────────────────────────────
     def check_money(self) -> None:
-        last, on_game, players, pot, step = dict[str, Event](), Counter[int](), 0, 0, "money.conservation"
+        last, on_game, players, pot, step = (
+            dict[str, Event](),
+            Counter[int](),
+            0,
+            Decimal(0),
+            "money.conservation",
+        )
         for event in self.events:
-            wallet, staked, meter = movement(event)
-            players, pot = players + wallet, pot + meter
+            (wallet, staked), pools = movement(event), moves(event.type, event)
+            players, pot = players + wallet, pot + sum(pools.values())
             if "balance_after" in event:
                 earlier = last.get(event["player"], self.opened)
                 if "balance_after" in earlier and adjacent(earlier, event):
-                    must = earlier["balance_after"] + wallet // UNIT
-                    self.fields("money.balances", event, balance_after=must)
+                    self.fields("money.balances", event, balance_after=earlier["balance_after"] + wallet)
                 last[event["player"]] = event
                 on_game[event["seat"]] += staked
             if "from_house" in event:
-                must = exact(str(event.get("award", event.get("amount"))))
-                self.check(step, event, must, exact(event["from_house"]) + paid_out(event))
+                restart = event.get("restart", 0) - event.get("restart_from_diversion", 0)
+                paid = event["from_house"] + restart - sum(pools.values())
+                self.check(step, event, event.get("award", event.get("amount")), paid)
         for number, left in on_game.items():
             self.check(step, f"seat {number}: left on the game", 0, left)
-        house = text_of(-players - pot)
-        self.notes[step] = f"players {text_of(players)}, jackpot {text_of(pot)}, house {house}"
+        self.notes[step] = f"players {players}, jackpot {plain(pot)}, house {plain(-players - pot)}"
+
+    # ── log ─────────────────────────────────────────────────────────────────────────────────────────────
+    def check_log(self, asked: argparse.Namespace) -> None:
+        """Hold the file's proofs against its checkpoint, and this against what the caller trusts."""
+        if "log" not in self.file:
+            for name, step in TRUSTED.items():
+                missing = ("file", "a log proof", "a file of format 1, which has none")
+                self.faults[step] += [missing] if getattr(asked, name) else []
+            return
+        log, note = self.file["log"], Checkpoint(self.file["log"]["checkpoint"])
+        self.check("log.signature", "origin", log["origin"], note.origin)
+        self.check("log.signature", "keys", "one at least", log["keys"], ok=log["keys"])
+        for vkey in {*log["keys"], *asked.key}:
+            ok = note.signed(vkey, LOG) is not None
+            self.check("log.signature", vkey, "signature", "none, or a wrong one", ok=ok)
+        whose = "a key that you know" if asked.key else "a key that only this file names (see --key)"
+        self.notes["log.signature"] = f"{note.origin}, {note.size} entries, signed by {whose}"
+        for vkey in asked.witness:
+            time = note.signed(vkey, WITNESS)
+            self.check("log.witness", vkey, "cosignature", "none, or a wrong one", ok=time is not None)
+            self.notes["log.witness"] = f"{datetime.fromtimestamp(time or 0, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        names = {name for name, _ in note.signatures} - {vkey.split("+")[0] for vkey in log["keys"]}
+        if names and not asked.witness:
+            self.open.add("log.witness")
+            self.notes["log.witness"] = f"not checked without --witness: {', '.join(sorted(names))}"
+        self.check("log.leaves", "proofs", len(self.events), len(log["proofs"]))
+        for entry, event, proof in zip(self.file["events"], self.events, log["proofs"], strict=False):
+            data = canonical(entry)
+            leaf = hash_of(b"\x00", data) if event.type else bytes.fromhex(entry["leaf_sha256"])
+            within = event.position <= note.size and len(data) <= ENTRY_BYTES_MAX
+            self.check("log.leaves", event, f"an entry of {note.size}", event.position, ok=within)
+            root = climb(leaf, event.position - 1, note.size, [*map(unbase, proof)])
+            self.check("log.inclusion", event, note.root.hex(), root.hex())
+        self.check_growth(note, asked.since)
+        if asked.jackpot:
+            self.check_copy(note, asked.jackpot)
+
+    def check_growth(self, note: Checkpoint, since: str) -> None:
+        step, earlier = "log.consistency", self.file["log"]["earlier"]
+        size, old, proof = earlier["size"], unbase(earlier["root"]), [*map(unbase, earlier["proof"])]
+        roots = grow(size, note.size, old, proof) if size else (hash_of(*proof), note.root)
+        must, found = [old.hex(), note.root.hex()], [root.hex() for root in roots]
+        self.check(step, f"roots at {size} and {note.size}", must, found)
+        self.notes[step] = f"since {size} entries, of the file's own choice"
+        if since:
+            saved, known = Checkpoint(since), {size: old, note.size: note.root}
+            if saved.size not in known:
+                raise Unusable(f"no proof from --since in it: ask for the file with ?since={saved.size}")
+            must, found = [saved.origin, saved.root.hex()], [note.origin, known[saved.size].hex()]
+            self.check(step, f"--since: origin, root at {saved.size}", must, found)
+            self.notes[step] = f"since your checkpoint of {saved.size} entries"
+
+    def check_copy(self, note: Checkpoint, folder: Path) -> None:
+        """Read a copied log from its first entry on: hash all of it, and follow every jackpot through it."""
+        step, pots, gaps = "log.jackpot", dict[str, dict[str, Any]](), list[int]()
+        folder = folder if (folder / "tile").is_dir() else folder / note.origin.rpartition("/")[2]
+
+        def leaves() -> Iterator[bytes]:
+            for position, (leaf, entry) in enumerate(entries(folder, note.size), start=1):
+                yield leaf
+                if not entry:
+                    gaps.append(position) if not gaps else None
+                elif (b"jackpot" in entry or b"\\" in entry) and not gaps and not self.faults[step]:
+                    self.faults[step] += follow(pots, json.loads(entry))
+
+        self.check(step, "root", note.root.hex(), root_of(leaves()).hex())
+        if gaps and gaps[0] <= self.events[-1].position:
+            self.open.add(step)
+            self.notes[step] = f"the copy has no entries from position {gaps[0]} on"
+        elif name := self.opened.get("jackpot", {}).get("id"):
+            self.check(step, name, "a jackpot that the log opened", [*pots], ok=name in pots)
+            self.notes[step] = (
+                f"{name} holds {plain(pots[name]['meter'])} after {(gaps or [note.size])[0]} entries"
+            )
 
 
-def movement(event: Event) -> tuple[int, int, int]:
-    """Return what an event adds to the wallet, to the stakes on the game, and to the jackpot's pools."""
+def movement(event: Event) -> tuple[int, int]:
+    """Return what an event adds to the wallet, and to the stakes on the game."""
     if event.type in ("AntePlaced", "SideBetPlaced", "Raised", "CardExchanged"):
-        stake = UNIT * int(event.get("amount", event.get("fee", 0)))
-        return -stake, stake, sum(exact(event.get(part, "0")) for part in ("contribution", "diversion"))
+        stake = event.get("amount", event.get("fee", 0))
+        return -stake, stake
     if event.type in ("Settled", "StakeRefunded"):  # a jackpot's award was paid by its JackpotHit
         won = sum(leg.get("won", 0) for leg in event["bets"] if leg["bet"] != "jackpot")
         back = sum(leg.get("returned", leg["stake"]) for leg in event["bets"])
-        return UNIT * (back + won), -UNIT * sum(leg["stake"] for leg in event["bets"]), 0
-    seed = exact(event.get("restart", "0")) - exact(event.get("restart_from_diversion", "0"))
-    return UNIT * event.get("award", 0), 0, seed - paid_out(event)
+        return back + won, -sum(leg["stake"] for leg in event["bets"])
+    return event.get("award", 0), 0
 
 
-def examine(raw: bytes) -> Round:
+def follow(pots: dict[str, dict[str, Any]], event: dict[str, Any]) -> Iterator[Fault]:  # noqa: C901
+    """Move the jackpots of a log by an event, yielding what in it does not follow from all before it."""
+    kind, data, position = event["type"], event["data"], event["position"]
+    own = data.get("jackpot", data)  # the parameters that a round pins
+    name, where, waits = (
+        own.get("jackpot_id", own.get("id")),
+        f"position {position} ({kind})",
+        "Scheduled" in kind,
+    )
+    if kind not in FOLLOWED or name is None:
+        return
+    if kind == "JackpotOpened":
+        fresh = {"moved": 0, "seen": 0, "hits": 0, "shares": set(), "currency": data["currency"]}
+        pots[name] = fresh | dict.fromkeys(POOLS, Decimal(0))
+    pot, to, pool = pots[name], pots.get(data.get("to", ""), {}), data.get("pool")
+    if kind == "JackpotOpened" or waits:
+        terms = {key: data[key] for key in ("contribution", "diversion", "reset", "ceiling") if key in data}
+        terms |= {"currency": pot["currency"], "jackpot_id": name, "version": data["parameters_version"]}
+        pot["next"] = digest(terms)
+        pot["shares"].add(Decimal(data["contribution"]))
+    if kind in ("JackpotOpened", "JackpotParametersActivated"):
+        pot["now"] = pot["next"]
+    pot["hits"] += kind == "JackpotHit"
+    previous = clamp(pot["moved"], data.get("previous_position", 0), pot["seen"])
+    must = {"sha256": pot["next" if waits else "now"], "order": pot["hits"], "previous_position": previous}
+    must |= {"meter_before": pot["meter"], "to_meter_before": to.get("meter"), "before": pot.get(pool)}
+    if kind == "JackpotTransferred":
+        must |= {"amount": pot["meter"], "overflow": pot["overflow"], "diversion": pot["diversion"]}
+    if kind == "SideBetPlaced":
+        shares = [share * data["amount"] for share in pot["shares"]]
+        must["contribution"] = max(shares, key=lambda share: plain(share) == data["contribution"])
+    for key, change in moves(kind, data).items():
+        owner, which = (to, key[3:]) if key.startswith("to.") else (pot, key)
+        owner[which] += change
+        if which == "meter":
+            owner["seen"], owner["moved"] = position, position if change else owner["moved"]
+    must |= {"meter_after": pot["meter"], "to_meter_after": to.get("meter"), "after": pot.get(pool)}
+    for field, value in must.items():
+        if field in own and str(own[field]) != plain(value):
+            yield f"{where}: {field}", plain(value), own[field]
+    if min(pot[which] for which in POOLS) < 0:
+        yield f"{where}: pools", "nothing below 0", [plain(pot[which]) for which in POOLS]
+
+
+def examine(raw: bytes, asked: argparse.Namespace = NOTHING) -> Round:
     """Run the steps on a file's bytes, later groups only after earlier ones passed. Raises nothing."""
     game = Round({})
     try:
         game = Round(load(raw))
-        first = (game.check_form, game.check_rules, game.check_places, game.check_order, game.check_seats)
-        for check in (*first, game.check_stakes):
-            if game.verdict() == "verified":
+        game.check_file(raw)
+        game.check_form()
+        if game.verdict() == "verified":
+            game.check_log(asked)
+        first = (game.check_rules, game.check_places, game.check_order, game.check_seats, game.check_stakes)
+        last = (game.check_commitment, game.check_cards, game.check_result, game.check_end, game.check_meter)
+        for check in first:
+            if game.sound():
                 check()
-        ending = game.check_void if "RoundVoided" in game.once else game.check_jackpot
-        last = (game.check_commitment, game.check_cards, game.check_result, ending, game.check_meter)
-        for check in (*last, game.check_money) if game.verdict() == "verified" else ():
+        for check in (*last, game.check_money) if game.sound() else ():
             check()
     except Unusable as reason:
         game.unusable = str(reason)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as fault:
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+        MemoryError,
+    ) as fault:
         if game.verdict() == "verified":  # otherwise it is refuted already, and this is what follows from it
             game.unusable = f"not readable as evidence ({type(fault).__name__})"
     return game
 
 
 # ── the report ──────────────────────────────────────────────────────────────────────────────────────────
+def plain(value: object) -> str:
+    """Write a value as text, amounts without superfluous zeros."""
+    return f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)
+
+
 def show(value: object) -> str:
     """Write any value in one short line of plain ASCII, whatever a file puts into it."""
-    text = json.dumps(value, sort_keys=True, default=str)
+    text = json.dumps(value, sort_keys=True, default=plain)
     return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "..."
 
 
@@ -794,7 +1133,8 @@ def report(game: Round) -> dict[str, Any]:
         found["checks"][step] = check | {"compared": game.compared[step], "faults": faults}
     verified = game.verdict() == "verified"
     found["proved"] = [says for step, says in STEPS.items() if verified and game.result(step) == "PASS"]
-    return found | {"recorded": RECORDED if verified else (), "not_covered": NOT_COVERED}
+    missing = NOT_COVERED if "log" in game.file else (NO_LOG, *NOT_COVERED[:2])
+    return found | {"recorded": RECORDED if verified else (), "not_covered": missing}
 
 
 def lines(found: dict[str, Any]) -> Iterator[str]:
@@ -812,19 +1152,25 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser("verify.py", description="Check the evidence of one finished round.")
     parser.add_argument("file", metavar="FILE", type=Path, help="from /v1/rounds/{id}/evidence")
+    for name, says in (("key", "a log key that you know"), ("witness", "a witness that must have cosigned")):
+        parser.add_argument(f"--{name}", metavar="VKEY", action="append", default=[], help=says)
+    parser.add_argument("--since", metavar="CHECKPOINT", type=Path, help="a checkpoint that you kept")
+    parser.add_argument("--jackpot", metavar="DIR", type=Path, help="a copy of the log's folder")
     parser.add_argument("--json", action="store_true", help="print the report for machines")
     parser.add_argument("--quiet", action="store_true", help="print the verdict only")
-    options, game = parser.parse_args(arguments), Round({})
+    asked, game = parser.parse_args(arguments), Round({})
     try:
-        with options.file.open("rb") as stream:
-            game = examine(stream.read(FILE_BYTES_MAX + 1))
+        asked.since = asked.since and asked.since.read_text(encoding="utf-8")
+        with asked.file.open("rb") as stream:
+            game = examine(stream.read(FILE_BYTES_MAX + 1), asked)
     except (OSError, ValueError) as fault:
         game.unusable = f"the file cannot be opened ({type(fault).__name__})"
     why = game.unusable or ", ".join(step for step in STEPS if game.faults[step])
-    text = [] if options.quiet or game.unusable else [*lines(report(game))]
+    text = [] if asked.quiet or game.unusable else [*lines(report(game))]
     text.append("\n" * bool(text) + f"{game.verdict().upper()} {show(why)[1:-1]}".rstrip())
     try:
-        print(json.dumps(report(game), indent=1) if options.json else "\n".join(text), flush=True)
+        machine = asked.json and json.dumps(report(game), indent=1, default=plain)
+        print(machine or "\n".join(text), flush=True)
     except OSError:  # whoever reads the report has gone: the exit code still tells
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return ["verified", "refuted", "unusable"].index(game.verdict())
