@@ -12,37 +12,43 @@ may see all of a round.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from domain.replay import conservation, dealing, jackpot, payouts, play, refunds, stakes, stream
-from domain.replay.fields import Data
 from domain.replay.game import follow
 from domain.replay.house import House, canonical, house, sha256
-from domain.replay.report import Check, Findings, Report
+from domain.replay.kinds import RoundOpened
+from domain.replay.parts import JackpotRef
+from domain.replay.records import Record, Stored, read_fast
+from domain.replay.report import Check, Failures, Findings, Report
 from domain.replay.showdown import showdown
 from domain.replay.state import Game
-from domain.replay.stream import Record
 
-__all__ = ["Check", "Report", "replay"]
+__all__ = ["Check", "Record", "Report", "Stored", "read_fast", "replay"]
 
 _NEED_AN_OPENING: Final = ("ruleset_hash", "jackpot_parameters_hash", "deck_commitment")
 _NEED_A_HOUSE: Final = ("house", "stakes", "dealt", "settled", "jackpot", "refund_order")
+_REMEMBERED: Final = 64
 
 
 def replay(
-    events: Sequence[Mapping[str, Any]],
-    ruleset_document: Mapping[str, Any],
+    events: Sequence[Stored],
+    ruleset_document: Mapping[str, Any] | bytes,
     jackpot_document: Mapping[str, Any] | None = None,
+    *,
+    only_failures: bool = False,
 ) -> Report:
     """Derive a finished round again and compare it with what was recorded.
 
-    `events` are the stored objects of one round's stream in stream order. `ruleset_document` is the
-    published content the round names, `jackpot_document` the parameters of its jackpot; without it they are
-    put together from the round's first event.
+    `events` are those of one round's stream in stream order: their stored bytes, or the objects they say, or
+    what `read_fast` made of them. `ruleset_document` is the published content the round names, or its
+    canonical bytes; `jackpot_document` the parameters of its jackpot, without which they are put together
+    from the round's first event. `only_failures` leaves what passed out of the report.
 
     Raises nothing for malformed data: a check of the report fails instead.
     """
-    findings = Findings()
+    findings = Failures() if only_failures else Findings()
     records = stream.read(events, findings)
     stream.check(records, findings)
     game = follow(records)
@@ -66,7 +72,7 @@ def replay(
 
 
 def _check_money_back(
-    game: Game, opened: Data, rules: House, records: Sequence[Record], findings: Findings
+    game: Game, opened: RoundOpened, rules: House, records: Sequence[stream.Record], findings: Findings
 ) -> None:
     """Check what the seats got in the end: payouts and awards, or refunds of a void round."""
     shown = showdown(game, rules, findings)
@@ -83,36 +89,52 @@ def _check_money_back(
     payouts.check(game, opened, rules, shown, awards, findings)
 
 
-def _rules(opened: Data, document: Mapping[str, Any], findings: Findings) -> House | None:
+def _rules(opened: RoundOpened, document: Mapping[str, Any] | bytes, findings: Findings) -> House | None:
     """The house, if the document can be read; checks that it is the one the round names (G7)."""
-    encoded = canonical(document)
-    rules = None if encoded is None else house(encoded, opened["currency"])
+    encoded = document if isinstance(document, bytes) else canonical(document)
+    rules = None if encoded is None else house(encoded, opened.currency)
     findings.holds("ruleset_well_formed", rules is not None)
-    findings.same("ruleset_hash", opened["ruleset"]["sha256"], None if encoded is None else sha256(encoded))
+    findings.same("ruleset_hash", opened.ruleset.sha256, None if encoded is None else _hash(encoded))
     if rules is None:
         findings.skip("ruleset_id")
     else:
-        findings.same("ruleset_id", rules.id, opened["ruleset"]["id"])
+        findings.same("ruleset_id", rules.id, opened.ruleset.id)
     return rules
 
 
-def _check_jackpot_parameters(opened: Data, document: Mapping[str, Any] | None, findings: Findings) -> None:
+@lru_cache(_REMEMBERED)
+def _hash(encoded: bytes) -> str:
+    return sha256(encoded)
+
+
+def _check_jackpot_parameters(
+    opened: RoundOpened, document: Mapping[str, Any] | None, findings: Findings
+) -> None:
     """Check that the jackpot's parameters in the round's first event are those its hash pins (G7)."""
-    pinned = opened.get("jackpot")
+    pinned = opened.jackpot
     if pinned is None:
         findings.skip("jackpot_parameters_hash", "jackpot_parameters")
         return
-    parameters = {
-        "contribution": pinned["contribution"],
-        "currency": opened["currency"],
-        "jackpot_id": pinned["id"],
-        "reset": pinned["reset"],
-        "version": pinned["version"],
-        **{name: pinned[name] for name in ("ceiling", "diversion") if name in pinned},
-    }
+    parameters = _parameters(pinned, opened.currency)
     encoded = canonical(parameters if document is None else document)
-    findings.same("jackpot_parameters_hash", pinned["sha256"], None if encoded is None else sha256(encoded))
+    findings.same("jackpot_parameters_hash", pinned.sha256, None if encoded is None else sha256(encoded))
     if document is None:
         findings.skip("jackpot_parameters")
     else:
         findings.holds("jackpot_parameters", encoded == canonical(parameters), parameters)
+
+
+def _parameters(pinned: JackpotRef, currency: str) -> dict[str, Any]:
+    """What the hash of a jackpot's parameters is made of."""
+    parameters = {
+        "contribution": pinned.contribution,
+        "currency": currency,
+        "jackpot_id": pinned.id,
+        "reset": pinned.reset,
+        "version": pinned.version,
+    }
+    if pinned.ceiling is not None:
+        parameters["ceiling"] = pinned.ceiling
+    if pinned.diversion is not None:
+        parameters["diversion"] = pinned.diversion
+    return parameters

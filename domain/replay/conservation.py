@@ -4,106 +4,109 @@ That is asked of the legs of every event, and of the wallets' balances as far as
 
 Six accounts take part: the wallets, what is on game, the house, and the jackpot's three pools. Where an event
 says the same thing twice (a meter before and after, and what left it; a seat's stakes when placed, and when
-settled), the legs are read from different places, so that they only sum to zero if both agree. Exact amounts,
-in 1/10 000 of a minor unit.
+settled), the legs are read from different places, so that they only sum to zero if both agree. A stake says
+everything once: its legs sum to zero whatever it says. Exact amounts, in 1/10 000 of a minor unit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
+from domain.replay import kinds
 from domain.replay.exact import UNIT, in_text, units
-from domain.replay.fields import BALANCE_MAX, Data
+from domain.replay.fields import BALANCE_MAX
 from domain.replay.report import Findings
 from domain.replay.stream import Record
 
-_STAKE_FIELD: Final = {
-    "AntePlaced": "amount",
-    "SideBetPlaced": "amount",
-    "Raised": "amount",
-    "CardExchanged": "fee",
-}
+_OnGame = dict[int, int]
+"""What each seat has on game, in minor units."""
 
-
-class Legs(NamedTuple):
-    """What one event did to the six accounts, in exact units."""
-
-    wallet: int = 0
-    on_game: int = 0
-    house: int = 0
-    jackpot: int = 0
-    overflow: int = 0
-    diversion: int = 0
+_Legs = tuple[int, int]
+"""What the wallet got, in minor units, and what all legs sum to, exact."""
 
 
 def check(records: Sequence[Record], findings: Findings) -> None:
     """Check that each event's legs sum to zero, that nothing stays on game, and that balances follow."""
-    on_game: dict[int, int] = {}
+    on_game: _OnGame = {}
     problems: list[dict[str, Any]] = []
     balances: dict[str, tuple[int, int, int]] = {}
     broken_balances: list[dict[str, Any]] = []
     for record in records:
-        legs = _legs(record, on_game)
-        if sum(legs) != 0:
-            problems.append({**record.problem("legs do not sum to zero"), "sum": in_text(sum(legs))})
-        if "balance_after" in record.data:
-            expected = _follows(record, legs.wallet // UNIT, balances)
+        legs = _LEGS.get(record.type)
+        if legs is None:
+            continue
+        moved, left = legs(record.data, on_game)
+        if left:
+            problems.append({**record.problem("legs do not sum to zero"), "sum": in_text(left)})
+        if record.type != "ContributionReversed":
+            expected = _follows(record, moved, balances)
             if expected is not None:
                 broken_balances.append({**record.problem("balance_after"), "expected": expected})
     findings.none_of("conservation", problems)
-    findings.same("nothing_on_game", {}, {f"seat_{seat}": left for seat, left in on_game.items() if left})
+    staying = {f"seat_{seat}": left for seat, left in on_game.items() if left}
+    findings.same("nothing_on_game", {}, staying)
     findings.none_of("balance_after", broken_balances)
 
 
-def _legs(record: Record, on_game: dict[int, int]) -> Legs:
-    """The legs of an event; `on_game` is what each seat has on game, in minor units, and is kept up here."""
-    data, kind = record.data, record.type
-    field = _STAKE_FIELD.get(kind)
-    if field is not None:
-        seat, stake = data["seat"], data[field]
-        on_game[seat] = on_game.get(seat, 0) + stake
-        contribution, overflow, diversion = (
-            units(data.get(part, "0")) for part in ("contribution", "overflow", "diversion")
-        )
-        meter = contribution - overflow
-        return Legs(-stake * UNIT, stake * UNIT, -contribution - diversion, meter, overflow, diversion)
-    if kind == "Settled":
-        return _settled(data, on_game)
-    if kind == "StakeRefunded":
-        staked = on_game.pop(data["seat"], 0)
-        back = sum(bet["stake"] for bet in data["bets"])
-        # The amount is said twice: together, and bet by bet. Both must be what was staked.
-        wallet = data["amount"] if data["amount"] != staked else back
-        return Legs(wallet * UNIT, -staked * UNIT)
-    if kind == "JackpotHit":
-        diversion = units(data.get("restart_from_diversion", "0"))
-        house = units(data["from_house"]) + units(data.get("restart", "0")) - diversion
-        return Legs(data["award"] * UNIT, 0, -house, *_pools(data, diversion))
-    if kind == "ContributionReversed":
-        borne = units(data["amount"]) - units(data["from_house"])
-        return Legs(0, 0, borne, *_pools(data, units(data.get("from_diversion", "0"))))
-    return Legs()
+def _staked(data: kinds.AntePlaced | kinds.SideBetPlaced | kinds.Raised, on_game: _OnGame) -> _Legs:
+    on_game[data.seat] = on_game.get(data.seat, 0) + data.amount
+    return -data.amount, 0
 
 
-def _pools(data: Data, diversion: int) -> tuple[int, int, int]:
-    """What an event that says the meter before and after it did to the pools; `diversion` left its own."""
-    meter = units(data["meter_after"]) - units(data["meter_before"])
-    return meter, -units(data.get("from_overflow", "0")), -diversion
+def _exchanged(data: kinds.CardExchanged, on_game: _OnGame) -> _Legs:
+    on_game[data.seat] = on_game.get(data.seat, 0) + data.fee
+    return -data.fee, 0
 
 
-def _settled(data: Data, on_game: dict[int, int]) -> Legs:
-    """The legs of a settled seat: its stakes leave the game.
+def _settled(data: kinds.Settled, on_game: _OnGame) -> _Legs:
+    """A seat's stakes leave the game; wallet and house share them by the bets.
 
-    Wallet and house share them by the bets. A jackpot win was paid by its own event.
+    A jackpot win was paid by its own event.
     """
-    staked = on_game.pop(data["seat"], 0)
-    paid = house = 0
-    for bet in data["bets"]:
-        won = 0 if bet["bet"] == "jackpot" else bet["won"]
-        paid += bet["returned"] + won
-        house += bet["stake"] - bet["returned"] - won
-    return Legs(paid * UNIT, -staked * UNIT, house * UNIT)
+    settled = paid = 0
+    for bet in data.bets:
+        settled += bet.stake
+        paid += bet.returned if bet.bet == "jackpot" else bet.returned + bet.won
+    return paid, (settled - on_game.pop(data.seat, 0)) * UNIT
+
+
+def _refunded(data: kinds.StakeRefunded, on_game: _OnGame) -> _Legs:
+    """The amount is said twice: together, and bet by bet. Both must be what was staked."""
+    staked = on_game.pop(data.seat, 0)
+    back = sum(bet.stake for bet in data.bets)
+    wallet = data.amount if data.amount != staked else back
+    return wallet, (wallet - staked) * UNIT
+
+
+def _hit(data: kinds.JackpotHit, _: _OnGame) -> _Legs:
+    diversion = units(data.restart_from_diversion or "0")
+    house = units(data.from_house) + units(data.restart or "0") - diversion
+    pools = _left_meter(data) - units(data.from_overflow or "0") - diversion
+    return data.award, data.award * UNIT - house + pools
+
+
+def _reversed(data: kinds.ContributionReversed, _: _OnGame) -> _Legs:
+    borne = units(data.amount) - units(data.from_house)
+    pools = _left_meter(data) - units(data.from_overflow or "0") - units(data.from_diversion or "0")
+    return 0, borne + pools
+
+
+def _left_meter(data: kinds.JackpotHit | kinds.ContributionReversed) -> int:
+    """What the meter got by an event that says what it held before and after."""
+    return units(data.meter_after) - units(data.meter_before)
+
+
+_LEGS: Final[dict[str, Callable[[Any, _OnGame], _Legs]]] = {
+    "AntePlaced": _staked,
+    "SideBetPlaced": _staked,
+    "Raised": _staked,
+    "CardExchanged": _exchanged,
+    "Settled": _settled,
+    "StakeRefunded": _refunded,
+    "JackpotHit": _hit,
+    "ContributionReversed": _reversed,
+}
 
 
 def _follows(record: Record, moved: int, balances: dict[str, tuple[int, int, int]]) -> int | None:
@@ -113,7 +116,7 @@ def _follows(record: Record, moved: int, balances: dict[str, tuple[int, int, int
     positions lie between them as versions. A wallet that pays is never overdrawn (G2): a balance below zero
     is not well-formed to begin with.
     """
-    player, stated = record.data["player"], record.data["balance_after"]
+    player, stated = record.data.player, record.data.balance_after
     before = balances.get(player)
     balances[player] = (record.version, record.position, stated)
     if before is None:

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
+from msgspec import Struct
+
 from domain.cards import DECK
 from domain.replay import deck
-from domain.replay.fields import HAND, Data
+from domain.replay.fields import HAND
 from domain.replay.house import House
+from domain.replay.kinds import DealerQualified, Dealt, RoundOpened
+from domain.replay.records import Record
 from domain.replay.report import Findings
 from domain.replay.state import Game
-from domain.replay.stream import Record
 
 _DECK_CHECKS: Final = ("commitment_timing", "deck_algorithm", "deck_seed_revealed", "deck_commitment")
 _DECK_FIELDS: Final = ("deck_commitment", "deck_algorithm", "rng")
+
+
+class _Cards(Struct, omit_defaults=True):
+    """Cards, and where in the deck they lay: absent at a physical table."""
+
+    cards: tuple[str, ...]
+    indices: tuple[int, ...] | None = None
 
 
 class Source(NamedTuple):
@@ -28,7 +37,7 @@ class Source(NamedTuple):
     cards: tuple[str, ...] | None
 
 
-def check_deck(game: Game, opened: Record, round_id: str, findings: Findings) -> Source:
+def check_deck(game: Game, opened: Record[RoundOpened], round_id: str, findings: Findings) -> Source:
     """Check that the revealed seed is the one committed to (G6), and derive the deck from it.
 
     The commitment is in the round's first event, so no stake can come before it; where a stake came in the
@@ -37,41 +46,44 @@ def check_deck(game: Game, opened: Record, round_id: str, findings: Findings) ->
     """
     data = opened.data
     seed = _revealed_seed(game)
-    if data["deal_source"] == "table":
-        named = [name for name in _DECK_FIELDS if name in data]
+    if data.deal_source == "table":
+        named = [name for name in _DECK_FIELDS if getattr(data, name) is not None]
         findings.none_of("no_deck", named if seed is None else [*named, "deck_seed"])
         findings.skip(*_DECK_CHECKS)
         return Source(rng=False, cards=None)
     findings.skip("no_deck")
     together = [seat for seat in game.seats.values() if seat.ante.command == opened.command]
-    blind = any("client_seed" in seat.ante.data for seat in together)
+    blind = any(seat.ante.data.client_seed is not None for seat in together)
     timing = "same_command" if together else "before_stake"
     findings.holds("commitment_timing", not blind, "before_stake" if blind else timing, timing)
-    findings.same("deck_algorithm", deck.ALGORITHM, data.get("deck_algorithm"))
+    findings.same("deck_algorithm", deck.ALGORITHM, data.deck_algorithm)
     findings.holds("deck_seed_revealed", seed is not None)
     if seed is None:
         findings.skip("deck_commitment")
         return Source(rng=True, cards=None)
-    material, ruleset_hash = bytes.fromhex(seed), bytes.fromhex(data["ruleset"]["sha256"])
-    findings.same(
-        "deck_commitment", deck.commitment(material, round_id, ruleset_hash), data.get("deck_commitment")
-    )
-    return Source(rng=True, cards=deck.shuffled(material, round_id, ruleset_hash, _client_seeds(game)))
+    material, ruleset_hash = bytes.fromhex(seed), bytes.fromhex(data.ruleset.sha256)
+    findings.same("deck_commitment", deck.commitment(material, round_id, ruleset_hash), data.deck_commitment)
+    count = min(_cards_at_most(game), len(DECK))
+    return Source(rng=True, cards=deck.shuffled(material, round_id, ruleset_hash, _client_seeds(game), count))
+
+
+def _cards_at_most(game: Game) -> int:
+    """How many cards a round takes out of the deck, if every seat has a hand of its own."""
+    return HAND * (len(game.seats) + 1) + 2 * sum(seat.exchange is not None for seat in game.seats.values())
 
 
 def _revealed_seed(game: Game) -> str | None:
     """The seed material in hexadecimal from the event that ended the round."""
     end = game.voided.data if game.voided is not None else game.closed
-    seed: str | None = None if end is None else end.get("deck_seed")
-    return seed
+    return None if end is None else end.deck_seed
 
 
 def _client_seeds(game: Game) -> list[tuple[int, str]]:
     """The client seeds in ascending order of seats."""
     return [
-        (seat.number, seat.ante.data["client_seed"])
+        (seat.number, seed)
         for seat in game.in_seat_order()
-        if "client_seed" in seat.ante.data
+        if (seed := seat.ante.data.client_seed) is not None
     ]
 
 
@@ -86,7 +98,7 @@ def check_cards(game: Game, house: House, source: Source, findings: Findings) ->
     if cards_needed > len(DECK) or up is None:
         findings.skip("dealt")
         return
-    dealt = {hand.get("seat"): hand for hand in game.hands}
+    dealt = {hand.seat: hand for hand in game.hands}
     for place, number in enumerate(hands):
         name = "dealt.shared" if number is None else f"dealt.seat_{number}"
         indices = deck.hand_indices(place, len(hands), round_robin=house.round_robin)
@@ -94,12 +106,21 @@ def check_cards(game: Game, house: House, source: Source, findings: Findings) ->
     findings.none_of("dealt_hands", [str(number) for number in dealt if number not in hands])
     _check_dealer(game, up, house, len(hands), source, findings)
     _check_exchanges(game, HAND * (len(hands) + 1), source, findings)
-    seen = sorted(_seen(game))
-    findings.none_of("cards_distinct", [card for card, again in pairwise(seen) if card == again])
+    seen = _seen(game)
+    twice = (
+        [card for card, again in pairwise(sorted(seen)) if card == again]
+        if len(set(seen)) < len(seen)
+        else []
+    )
+    findings.none_of("cards_distinct", twice)
 
 
 def _same_cards(
-    name: str, dealt: Data | None, indices: Sequence[int], source: Source, findings: Findings
+    name: str,
+    dealt: Dealt | DealerQualified | None,
+    indices: tuple[int, ...],
+    source: Source,
+    findings: Findings,
 ) -> None:
     """Check one hand against the deck: its cards and where they lay.
 
@@ -107,32 +128,32 @@ def _same_cards(
     """
     if dealt is None:
         findings.holds(name, ok=False)
-        return
-    actual: dict[str, Any] = {"cards": list(dealt["cards"])}
-    if "indices" in dealt:
-        actual["indices"] = list(dealt["indices"])
-    if source.cards is not None:
-        findings.same(name, {"cards": [source.cards[i] for i in indices], "indices": list(indices)}, actual)
+    elif source.cards is not None:
+        cards = tuple([source.cards[index] for index in indices])
+        findings.same(name, _Cards(cards, indices), _Cards(dealt.cards, dealt.indices))
     else:
-        expected = {"count": len(indices), **({"indices": list(indices)} if source.rng else {})}
+        expected = {"count": len(indices), **({"indices": indices} if source.rng else {})}
         found = {
-            "count": len(dealt["cards"]),
-            **({"indices": actual["indices"]} if "indices" in actual else {}),
+            "count": len(dealt.cards),
+            **({} if dealt.indices is None else {"indices": dealt.indices}),
         }
         findings.same(name, expected, found)
 
 
-def _check_dealer(game: Game, up: Data, house: House, hands: int, source: Source, findings: Findings) -> None:
+def _check_dealer(
+    game: Game, up: Dealt, house: House, hands: int, source: Source, findings: Findings
+) -> None:
     """Check the dealer's up-cards, and that all five are those, in dealing order, with the others."""
     indices = deck.hand_indices(hands, hands, round_robin=house.round_robin)
-    _same_cards("dealt.dealer", up, [indices[place] for place in house.up_indices], source, findings)
-    findings.same("dealer_up_indices", list(house.up_indices), list(up.get("up_indices", ())))
+    up_indices = tuple([indices[place] for place in house.up_indices])
+    _same_cards("dealt.dealer", up, up_indices, source, findings)
+    findings.same("dealer_up_indices", house.up_indices, up.up_indices or ())
     if game.dealer is None:
         findings.skip("dealer_cards", "dealer_up_cards")
         return
     _same_cards("dealer_cards", game.dealer, indices, source, findings)
-    five = game.dealer["cards"]
-    findings.same("dealer_up_cards", list(up["cards"]), [five[place] for place in house.up_indices])
+    five = game.dealer.cards
+    findings.same("dealer_up_cards", up.cards, tuple([five[place] for place in house.up_indices]))
 
 
 def _check_exchanges(game: Game, undealt: int, source: Source, findings: Findings) -> None:
@@ -145,21 +166,24 @@ def _check_exchanges(game: Game, undealt: int, source: Source, findings: Finding
             continue
         data = action.data
         expected: dict[str, Any] = {}
-        actual = {name: data[name] for name in ("burn_index", "drawn_index") if name in data}
+        actual = {
+            name: index
+            for name in ("burn_index", "drawn_index")
+            if (index := getattr(data, name)) is not None
+        }
         if source.rng:
             expected = {"burn_index": undealt, "drawn_index": undealt + 1}
             if source.cards is not None:
-                expected["drawn"], actual["drawn"] = source.cards[undealt + 1], data["drawn"]
-        findings.same(f"exchanged.seat_{data['seat']}", expected, actual)
+                expected["drawn"], actual["drawn"] = source.cards[undealt + 1], data.drawn
+        findings.same(f"exchanged.seat_{data.seat}", expected, actual)
         undealt += 2
 
 
-def _seen(game: Game) -> Iterator[str]:
+def _seen(game: Game) -> list[str]:
     """Every card that was turned up in the round, once for each time it came out of the deck."""
-    for hand in game.hands:
-        yield from hand["cards"]
+    seen = [card for hand in game.hands for card in hand.cards]
     dealer = game.dealer if game.dealer is not None else game.dealer_up
-    yield from dealer["cards"] if dealer is not None else ()
-    for action in game.actions:
-        if action.type == "CardExchanged":
-            yield action.data["drawn"]
+    if dealer is not None:
+        seen += dealer.cards
+    seen += [action.data.drawn for action in game.actions if action.type == "CardExchanged"]
+    return seen

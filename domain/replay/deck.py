@@ -6,18 +6,23 @@ NIST SP 800-90A Rev. 1, section 10.1.2, with SHA-256 and without additional inpu
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from hashlib import sha256 as _sha256
 from typing import Final
 
 from domain.cards import DECK
 
 ALGORITHM: Final = "stud-deck-1"
 
-_ENTROPY_BYTES: Final = 32
 _REQUEST_BYTES: Final = 64
 _BYTE_VALUES: Final = 256
+
+# HMAC's two paddings of the key: a translation of its bytes, and what follows it up to the hash's block size.
+_INNER: Final = bytes(byte ^ 0x36 for byte in range(_BYTE_VALUES))
+_OUTER: Final = bytes(byte ^ 0x5C for byte in range(_BYTE_VALUES))
+_INNER_REST: Final = b"\x36" * 32
+_OUTER_REST: Final = b"\x5c" * 32
 
 
 def _prefixed(*parts: bytes) -> bytes:
@@ -28,36 +33,44 @@ def _prefixed(*parts: bytes) -> bytes:
 def commitment(seed: bytes, round_id: str, ruleset_hash: bytes) -> str:
     """The hash, in hexadecimal, that was published before the first stake for this seed material."""
     tag = b"stud-ledger/deck-commitment/1"
-    return hashlib.sha256(_prefixed(tag, seed, round_id.encode(), ruleset_hash)).hexdigest()
+    return _sha256(_prefixed(tag, seed, round_id.encode(), ruleset_hash)).hexdigest()
+
+
+def _hmac(key: bytes, message: bytes) -> bytes:
+    """HMAC-SHA-256 (RFC 2104) with a key of 32 bytes, at two thirds of the standard library's cost."""
+    inner = _sha256(key.translate(_INNER) + _INNER_REST + message).digest()
+    return _sha256(key.translate(_OUTER) + _OUTER_REST + inner).digest()
 
 
 def _stream(seed: bytes, personalization: bytes) -> Iterator[int]:
     """The bytes of successive 64-byte requests to an HMAC_DRBG instantiated with the seed material."""
     key, value = bytes(32), b"\x01" * 32
-    material = seed[:_ENTROPY_BYTES] + seed[_ENTROPY_BYTES:] + personalization
+    material = seed + personalization
     for separator in (b"\x00", b"\x01"):
-        key = hmac.digest(key, value + separator + material, "sha256")
-        value = hmac.digest(key, value, "sha256")
+        key = _hmac(key, value + separator + material)
+        value = _hmac(key, value)
     while True:
-        output = b""
-        while len(output) < _REQUEST_BYTES:
-            value = hmac.digest(key, value, "sha256")
-            output += value
-        yield from output
-        key = hmac.digest(key, value + b"\x00", "sha256")
-        value = hmac.digest(key, value, "sha256")
+        for _ in range(_REQUEST_BYTES // len(value)):
+            value = _hmac(key, value)
+            yield from value
+        key = _hmac(key, value + b"\x00")
+        value = _hmac(key, value)
 
 
 def shuffled(
-    seed: bytes, round_id: str, ruleset_hash: bytes, client_seeds: Iterable[tuple[int, str]]
+    seed: bytes,
+    round_id: str,
+    ruleset_hash: bytes,
+    client_seeds: Iterable[tuple[int, str]],
+    count: int = len(DECK),
 ) -> tuple[str, ...]:
-    """The 52 cards in dealing order; `client_seeds` are (seat, seed) in ascending order of seats."""
+    """The first `count` cards in dealing order; `client_seeds` are (seat, seed) in order of seats."""
     parts = [ALGORITHM.encode(), round_id.encode(), ruleset_hash]
     for seat, client_seed in client_seeds:
         parts += (str(seat).encode(), client_seed.encode())
     numbers = _stream(seed, _prefixed(*parts))
     cards = list(DECK)
-    for place in range(len(cards) - 1):
+    for place in range(min(count, len(cards) - 1)):
         remaining = len(cards) - place
         # A byte above the largest multiple would make the first cards likelier than the others.
         limit = _BYTE_VALUES - _BYTE_VALUES % remaining
@@ -66,9 +79,10 @@ def shuffled(
             number = next(numbers)
         chosen = place + number % remaining
         cards[place], cards[chosen] = cards[chosen], cards[place]
-    return tuple(cards)
+    return tuple(cards[:count])
 
 
+@lru_cache(maxsize=1024)
 def hand_indices(hand: int, hands: int, *, round_robin: bool) -> tuple[int, ...]:
     """Where the cards of one hand lie in the deck.
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 UNIT: Final = 10_000
 """Exact units in one minor unit."""
 
+_REMEMBERED: Final = 4096
+"""Contributions and shares are few, and come in every round."""
 
+
+@lru_cache(_REMEMBERED)
 def units(text: str) -> int:
     """The units in a text such as ``70.5``.
 

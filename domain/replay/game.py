@@ -72,7 +72,7 @@ def follow(records: Sequence[Record]) -> Game:
         why = _TAKE[record.type](game, record)
         if why is not None:
             game.problems.append(record.problem(why))
-        dealt_to_dealer = record.type == "Dealt" and record.data["to"] == "dealer"
+        dealt_to_dealer = record.type == "Dealt" and record.data.to == "dealer"
         game.phase = "deciding" if dealt_to_dealer else _AFTER[record.type]
     return game
 
@@ -84,21 +84,21 @@ def _opened(game: Game, record: Record) -> str | None:
 
 
 def _ante(game: Game, record: Record) -> str | None:
-    number = record.data["seat"]
+    number = record.data.seat
     if number in game.seats:
         return "the seat is taken"
-    game.seats[number] = Seat(number, record.data["player"], record)
+    game.seats[number] = Seat(number, record.data.player, record)
     game.last_ante = number
     return None
 
 
 def _side_bet(game: Game, record: Record) -> str | None:
-    seat = game.seats.get(record.data["seat"])
+    seat = game.seats.get(record.data.seat)
     if seat is None or seat.number != game.last_ante:
         return "not right behind the seat's ante"
-    if record.data["bet"] in seat.side_bets:
+    if record.data.bet in seat.side_bets:
         return "placed twice"
-    seat.side_bets[record.data["bet"]] = record.data
+    seat.side_bets[record.data.bet] = record.data
     return None
 
 
@@ -109,26 +109,26 @@ def _betting_closed(game: Game, record: Record) -> str | None:
 
 def _dealt(game: Game, record: Record) -> str | None:
     data = record.data
-    cards = tuple(data["cards"])
-    if data["to"] == "dealer":
+    cards = data.cards
+    if data.to == "dealer":
         game.dealer_up = data
         missing = [seat.number for seat in game.seats.values() if seat.dealt is None]
         return f"before {len(missing)} seats had cards" if missing else None
-    number = data.get("seat")
-    if (number is None) != (data["to"] == "shared") or (number is not None and number not in game.seats):
+    number = data.seat
+    if (number is None) != (data.to == "shared") or (number is not None and number not in game.seats):
         return "to nobody who plays"
     receivers = list(game.seats.values()) if number is None else [game.seats[number]]
     if any(seat.dealt is not None for seat in receivers):
         return "dealt twice"
     for seat in receivers:
         seat.dealt = seat.final = cards
-    before = game.hands[-1].get("seat", 0) if game.hands else 0
+    before = (game.hands[-1].seat or 0) if game.hands else 0
     game.hands.append(data)
     return "not in seat order" if number is not None and before > number else None
 
 
 def _undecided(game: Game, record: Record) -> Seat | None:
-    seat = game.seats.get(record.data["seat"])
+    seat = game.seats.get(record.data.seat)
     return None if seat is None or seat.decision is not None else seat
 
 
@@ -140,7 +140,7 @@ def _exchanged(game: Game, record: Record) -> str | None:
         return "exchanged twice"
     seat.exchange = record.data
     game.actions.append(record)
-    discard, drawn = record.data["discard"], record.data["drawn"]
+    discard, drawn = record.data.discard, record.data.drawn
     if seat.final is None or discard not in seat.final:
         return "the discarded card is not in the hand"
     seat.final = tuple(drawn if card == discard else card for card in seat.final)
@@ -167,7 +167,7 @@ def _not_all_decided(game: Game) -> str | None:
 
 
 def _hit(game: Game, record: Record) -> str | None:
-    seat = game.seats.get(record.data["seat"])
+    seat = game.seats.get(record.data.seat)
     if seat is None or seat.hit is not None or seat.settled is not None:
         return "no award is due to this seat here"
     seat.hit = record
@@ -176,7 +176,7 @@ def _hit(game: Game, record: Record) -> str | None:
 
 
 def _settled(game: Game, record: Record) -> str | None:
-    seat = game.seats.get(record.data["seat"])
+    seat = game.seats.get(record.data.seat)
     if seat is None or seat.settled is not None:
         return "the seat has nothing to settle"
     seat.settled = record.data
@@ -199,7 +199,7 @@ def _voided(game: Game, record: Record) -> str | None:
 
 
 def _reversed(game: Game, record: Record) -> str | None:
-    seat = game.seats.get(record.data["seat"])
+    seat = game.seats.get(record.data.seat)
     if seat is None or seat.reversal is not None or seat.refund is not None:
         return "no reversal is due to this seat here"
     seat.reversal = record
@@ -208,7 +208,7 @@ def _reversed(game: Game, record: Record) -> str | None:
 
 
 def _refunded(game: Game, record: Record) -> str | None:
-    seat = game.seats.get(record.data["seat"])
+    seat = game.seats.get(record.data.seat)
     if seat is None or seat.refund is not None:
         return "no refund is due to this seat here"
     seat.refund = record.data

@@ -11,10 +11,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import orjson
 
+from domain.replay.parts import SideBetKind
 from domain.replay.ranking import ACE_KING, CATEGORIES
 
 DOCUMENT_BYTES_MAX: Final = 262_144
@@ -74,7 +75,7 @@ class SideBet:
     `stake` is its fixed amount; None where the player chooses or, with `table_stake`, the table does.
     """
 
-    kind: str
+    kind: SideBetKind
     stake: int | None
     table_stake: bool
     stake_returned: bool
@@ -185,7 +186,7 @@ def _house(rules: Mapping[str, Any], exponent: int) -> House:
 def _side_bet(bet: Mapping[str, Any], exponent: int) -> SideBet:
     stake = _part(bet, "stake", str)
     return SideBet(
-        kind=_choice(bet, "kind", "jackpot", "five_plus_one", "bonus"),
+        kind=cast("SideBetKind", _choice(bet, "kind", "jackpot", "five_plus_one", "bonus")),
         stake=None if stake in {"free", "table"} else _minor(stake, exponent),
         table_stake=stake == "table",
         stake_returned=_choice(bet, "basis", "to_1", "for_1") == "to_1",

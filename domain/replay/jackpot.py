@@ -12,8 +12,10 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from domain.replay.exact import UNIT, in_text, units
-from domain.replay.fields import BALANCE_MAX, Data
+from domain.replay.fields import BALANCE_MAX
 from domain.replay.house import Award, House
+from domain.replay.kinds import JackpotHit, RoundOpened, SideBetPlaced
+from domain.replay.parts import JackpotRef
 from domain.replay.report import PROBLEMS_MAX, Findings
 from domain.replay.showdown import Showdown
 from domain.replay.state import Game, Seat
@@ -76,7 +78,7 @@ def check_order(game: Game, dues: Sequence[Due], findings: Findings) -> None:
         elif together and number == together[0]:
             expected += [("JackpotHit", winner) for winner in together]
         expected.append(("Settled", number))
-    actual = [(payment.type, payment.data["seat"]) for payment in game.payments]
+    actual = [(payment.type, payment.data.seat) for payment in game.payments]
     if expected == actual:
         findings.holds("settlement_order", ok=True)
     else:
@@ -87,12 +89,12 @@ def _listed(payments: Sequence[tuple[str, int]]) -> list[str]:
     return [f"{kind} seat_{number}" for kind, number in payments[:PROBLEMS_MAX]]
 
 
-def check_awards(dues: Sequence[Due], opened: Data, findings: Findings) -> dict[int, int]:
+def check_awards(dues: Sequence[Due], opened: RoundOpened, findings: Findings) -> dict[int, int]:
     """Check each award, who funded it, and the meter after it.
 
     Returns what each seat was due, in minor units.
     """
-    jackpot = opened.get("jackpot")
+    jackpot = opened.jackpot
     winners = [one for one in dues if one.whole_meter]
     pot: int | None = None
     awards: dict[int, int] = {}
@@ -102,36 +104,40 @@ def check_awards(dues: Sequence[Due], opened: Data, findings: Findings) -> dict[
             findings.holds(name, ok=False, expected=one.category)
             continue
         hit = one.seat.hit.data
-        before = units(hit["meter_before"])
+        before = units(hit.meter_before)
         pot = before if pot is None and one.whole_meter else pot
         award = _amount(one, before, pot or 0, len(winners))
         awards[one.seat.number] = award
         from_meter = 0 if one.award.house_pays else min(before, award * UNIT)
         findings.same(
             f"{name}.award",
-            {"jackpot_id": jackpot["id"], "category": one.category, "award": award},
-            {field: hit[field] for field in ("jackpot_id", "category", "award")},
+            {"jackpot_id": jackpot.id, "category": one.category, "award": award},
+            {"jackpot_id": hit.jackpot_id, "category": hit.category, "award": hit.award},
         )
         funding = {"from_meter": in_text(from_meter), "from_house": in_text(award * UNIT - from_meter)}
         after = before - from_meter
         if one is (winners[-1] if winners else None):
             restart, released = _restart(jackpot, after, hit)
             funding |= restart
-            after += jackpot["reset"] * UNIT + released
-        findings.same(f"{name}.funding", funding, {part: hit[part] for part in _FUNDING if part in hit})
-        findings.same(f"{name}.meter_after", in_text(after), hit["meter_after"])
+            after += jackpot.reset * UNIT + released
+        findings.same(
+            f"{name}.funding",
+            funding,
+            {part: said for part in _FUNDING if (said := getattr(hit, part)) is not None},
+        )
+        findings.same(f"{name}.meter_after", in_text(after), hit.meter_after)
     return awards
 
 
-def _restart(jackpot: Data, remainder: int, hit: Data) -> tuple[dict[str, str], int]:
+def _restart(jackpot: JackpotRef, remainder: int, hit: JackpotHit) -> tuple[dict[str, str], int]:
     """How a won meter's restart is funded, and what comes out of the overflow with it.
 
     The diversion pool pays all of the reset at most; the overflow fills the meter to its ceiling at most.
     """
-    reset = jackpot["reset"] * UNIT
-    most = jackpot.get("ceiling", BALANCE_MAX) * UNIT
-    diverted = min(reset, units(hit.get("restart_from_diversion", "0")))
-    released = min(max(0, most - remainder - reset), units(hit.get("from_overflow", "0")))
+    reset = jackpot.reset * UNIT
+    most = (BALANCE_MAX if jackpot.ceiling is None else jackpot.ceiling) * UNIT
+    diverted = min(reset, units(hit.restart_from_diversion or "0"))
+    released = min(max(0, most - remainder - reset), units(hit.from_overflow or "0"))
     parts = {"restart_from_diversion": diverted, "from_overflow": released}
     return {
         "restart": in_text(reset),
@@ -151,18 +157,20 @@ def _amount(one: Due, before: int, pot: int, winners: int) -> int:
     return before * one.award.percent // (100 * UNIT)
 
 
-def check_meter(records: Sequence[Record], dues: Sequence[Due], opened: Data, findings: Findings) -> None:
+def check_meter(
+    records: Sequence[Record], dues: Sequence[Due], opened: RoundOpened, findings: Findings
+) -> None:
     """Check the chain of this jackpot's movements as far as it runs through this round.
 
     That is: its links, the meter before and after, its ceiling, and the count of hits.
     """
-    ceiling = opened.get("jackpot", {}).get("ceiling")
+    ceiling = None if opened.jackpot is None else opened.jackpot.ceiling
     problems = [*_broken_links(records, ceiling), *_not_full(records)]
     together = [one.seat.hit for one in dues if one.whole_meter and one.seat.hit is not None]
     problems += [
         hit.problem("not right behind the share before it")
         for before, hit in pairwise(together)
-        if hit.data["previous_position"] != before.position
+        if hit.data.previous_position != before.position
     ]
     findings.none_of("meter_chain", problems)
 
@@ -172,22 +180,22 @@ def _not_full(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
 
     Only where nothing outside the round's stream can lie between the two.
     """
-    bets = [one for one in records if one.type == "SideBetPlaced" and "contribution" in one.data]
+    bets = [one for one in records if one.type == "SideBetPlaced" and one.data.contribution is not None]
     for before, bet in pairwise(bets):
         adjacent = bet.position - before.position == bet.version - before.version
-        took_some = bet.data.get("overflow") != bet.data["contribution"]
-        if adjacent and "overflow" in before.data and took_some:
+        took_some = bet.data.overflow != bet.data.contribution
+        if adjacent and before.data.overflow is not None and took_some:
             yield bet.problem("the meter stands at its ceiling")
 
 
-def _beyond(placed: Data, ceiling: int | None, meter: int) -> bool:
+def _beyond(placed: SideBetPlaced, ceiling: int | None, meter: int) -> bool:
     """Whether a meter cannot be what a side bet left: it fills up to the ceiling, and only then overflows."""
     if ceiling is None:
         return False
-    overflow = placed.get("overflow")
+    overflow = placed.overflow
     if overflow is None:
         return meter > ceiling * UNIT
-    return meter < ceiling * UNIT if overflow == placed["contribution"] else meter != ceiling * UNIT
+    return meter < ceiling * UNIT if overflow == placed.contribution else meter != ceiling * UNIT
 
 
 def _broken_links(records: Sequence[Record], ceiling: int | None) -> Iterator[dict[str, Any]]:
@@ -200,16 +208,16 @@ def _broken_links(records: Sequence[Record], ceiling: int | None) -> Iterator[di
     last: Record | None = None
     last_hit: Record | None = None
     for record in records:
-        if record.type == "SideBetPlaced" and "contribution" in record.data:
+        if record.type == "SideBetPlaced" and record.data.contribution is not None:
             last = record
         elif record.type in {"JackpotHit", "ContributionReversed"}:
-            link = record.data["previous_position"]
+            link = record.data.previous_position
             earliest = 1 if last is None else last.position
             if last is not None and link == last.position:
-                if record.data["meter_before"] != last.data.get("meter_after", record.data["meter_before"]):
+                if record.data.meter_before != getattr(last.data, "meter_after", record.data.meter_before):
                     yield record.problem("meter_before is not what the movement before left")
                 elif last.type == "SideBetPlaced" and _beyond(
-                    last.data, ceiling, units(record.data["meter_before"])
+                    last.data, ceiling, units(record.data.meter_before)
                 ):
                     yield record.problem("meter_before is not what the ceiling allows")
             elif not earliest <= link < record.position or link in own:
@@ -223,6 +231,6 @@ def _broken_links(records: Sequence[Record], ceiling: int | None) -> Iterator[di
 def _out_of_order(hit: Record, before: Record | None, link: int) -> Iterator[dict[str, Any]]:
     """Hits are counted: by one where nothing came between, by more where other rounds hit in between."""
     if before is not None:
-        step = hit.data["order"] - before.data["order"]
+        step = hit.data.order - before.data.order
         if step < 1 or (link == before.position and step != 1):
             yield hit.problem("order")

@@ -7,29 +7,32 @@ a leg is the stake, what of it came back, and what was won, apart. Amounts in mi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from domain.replay.fields import Data
 from domain.replay.house import House, SideBet
+from domain.replay.kinds import RoundOpened
+from domain.replay.parts import Bet, Leg
 from domain.replay.ranking import Hand
 from domain.replay.report import Findings
 from domain.replay.showdown import Showdown
 from domain.replay.state import Game, Seat
 
-Leg = dict[str, Any]
-
 _RETURNED = frozenset({"dealer_not_qualified", "push"})
 
 
 def check(
-    game: Game, opened: Data, house: House, shown: Showdown, awards: Mapping[int, int], findings: Findings
+    game: Game,
+    opened: RoundOpened,
+    house: House,
+    shown: Showdown,
+    awards: Mapping[int, int],
+    findings: Findings,
 ) -> None:
     """Check each seat's `Settled`: result, category, whether the hand was turned up, and each bet.
 
     `awards` are the jackpot wins, derived before. Seats without a hand in the events cannot be judged.
     """
-    cap = house.cap_amount if house.cap_amount is not None else opened["parameters"].get("raise_win_cap")
+    cap = house.cap_amount if house.cap_amount is not None else opened.parameters.raise_win_cap
     won_on_raises: dict[str, int] = defaultdict(int)
     for seat in game.in_seat_order():
         name = f"settled.seat_{seat.number}"
@@ -38,39 +41,36 @@ def check(
             findings.holds(name, ok=False)
             continue
         result = shown.result(seat, hand)
-        findings.same(f"{name}.result", result, seat.settled["result"])
-        findings.same(f"{name}.category", hand.category, seat.settled.get("category"))
-        findings.same(f"{name}.shown", _shown(seat, house, shown), seat.settled["shown"])
+        findings.same(f"{name}.result", result, seat.settled.result)
+        findings.same(f"{name}.category", hand.category, seat.settled.category)
+        findings.same(f"{name}.shown", _shown(seat, house, shown), seat.settled.shown)
         before = won_on_raises[seat.player] if house.cap_per_player else 0
         left = max(cap - before, 0) if house.capped and cap is not None else None
         legs = [_ante_leg(seat, result), *_raise_leg(seat, result, hand, house, left), *_fee_leg(seat)]
-        won_on_raises[seat.player] += sum(leg["won"] for leg in legs if leg["bet"] == "raise")
+        won_on_raises[seat.player] += sum(leg.won for leg in legs if leg.bet == "raise")
         legs += [
             _side_bet_leg(seat, side_bet, house, shown, awards)
             for kind, side_bet in house.side_bets.items()
             if kind in seat.side_bets
         ]
-        _check_legs(name, legs, seat.settled["bets"], findings)
+        _check_legs(name, legs, seat.settled.bets, findings)
 
 
-def _check_legs(name: str, legs: list[Leg], settled: list[Data], findings: Findings) -> None:
+def _check_legs(name: str, legs: list[Leg], settled: Sequence[Leg], findings: Findings) -> None:
     """Check that the bets are those that were placed, in order, and each against its leg."""
-    findings.same(f"{name}.bets", [leg["bet"] for leg in legs], [leg["bet"] for leg in settled])
-    found = {leg["bet"]: dict(leg) for leg in settled}
+    findings.same(f"{name}.bets", [leg.bet for leg in legs], [leg.bet for leg in settled])
+    found = {leg.bet: leg for leg in settled}
     for leg in legs:
-        findings.same(f"{name}.{leg['bet']}", leg, found.get(leg["bet"]))
+        findings.same(f"{name}.{leg.bet}", leg, found.get(leg.bet))
 
 
-def _leg(bet: str, stake: int, returned: int = 0, won: int = 0, odds: int | None = None) -> Leg:
-    leg: Leg = {"bet": bet, "stake": stake, "returned": returned, "won": won}
-    if odds is not None:
-        leg["odds"] = odds
-    return leg
+def _leg(bet: Bet, stake: int, returned: int = 0, won: int = 0, odds: int | None = None) -> Leg:
+    return Leg(bet=bet, stake=stake, returned=returned, won=won, odds=odds)
 
 
 def _ante_leg(seat: Seat, result: str) -> Leg:
     """The ante pays 1 to 1, also when the dealer does not qualify, whatever the player holds (reading 5)."""
-    stake = seat.ante.data["amount"]
+    stake = seat.ante.data.amount
     if result in {"win", "dealer_not_qualified"}:
         return _leg("ante", stake, stake, stake, 1)
     return _leg("ante", stake, stake if result == "push" else 0)
@@ -93,7 +93,7 @@ def _raise_leg(seat: Seat, result: str, hand: Hand, house: House, left: int | No
 
 def _fee_leg(seat: Seat) -> list[Leg]:
     """The price of an exchanged card never comes back (reading 13)."""
-    return [] if seat.exchange is None else [_leg("exchange_fee", seat.exchange["fee"])]
+    return [] if seat.exchange is None else [_leg("exchange_fee", seat.exchange.fee)]
 
 
 def _side_bet_leg(
@@ -103,7 +103,7 @@ def _side_bet_leg(
 
     Awards are «for 1» (jackpot, bonus), the odds of the 5+1 «to 1».
     """
-    kind, stake = side_bet.kind, seat.side_bets[side_bet.kind]["amount"]
+    kind, stake = side_bet.kind, seat.side_bets[side_bet.kind].amount
     if kind == "jackpot":
         return _leg(kind, stake, won=awards.get(seat.number, 0))
     if not shown.in_play(seat, side_bet, house):

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from domain.replay.fields import Data
 from domain.replay.house import House
+from domain.replay.kinds import RoundOpened
 from domain.replay.report import PROBLEMS_MAX, Findings
 from domain.replay.state import Game
 from domain.replay.stream import Record
@@ -21,25 +21,25 @@ def check_phases(game: Game, records: Sequence[Record], findings: Findings) -> N
     if game.betting_closed is None:
         findings.skip("betting_closed.seats")
     else:
-        findings.same("betting_closed.seats", len(game.seats), game.betting_closed["seats"])
+        findings.same("betting_closed.seats", len(game.seats), game.betting_closed.seats)
 
 
 def _strangers(game: Game, records: Sequence[Record]) -> Iterator[dict[str, Any]]:
     """Events about a seat that nobody took, or that name another player than the one who took it."""
     for record in records:
-        number = record.data.get("seat")
+        number = getattr(record.data, "seat", None)
         if number is None:
             continue
         seat = game.seats.get(number)
         if seat is None:
             yield record.problem("nobody took this seat")
-        elif record.data.get("player", seat.player) != seat.player:
+        elif getattr(record.data, "player", seat.player) != seat.player:
             yield record.problem("another player's seat")
 
 
-def check_house(game: Game, opened: Data, house: House, findings: Findings) -> None:
+def check_house(game: Game, opened: RoundOpened, house: House, findings: Findings) -> None:
     """Check the round against its house: seating, decisions, the reveal, the way it ended."""
-    findings.holds("currency_offered", opened["currency"] in house.currencies, None, opened["currency"])
+    findings.holds("currency_offered", opened.currency in house.currencies, None, opened.currency)
     findings.none_of("seats_within_house", [number for number in game.seats if number > house.seats])
     hands = Counter(seat.player for seat in game.seats.values())
     findings.none_of(
@@ -51,7 +51,7 @@ def check_house(game: Game, opened: Data, house: House, findings: Findings) -> N
     if game.voided is None:
         findings.skip("void_cause")
     else:
-        cause = game.voided.data["cause"]
+        cause = game.voided.data.cause
         findings.holds("void_cause", _may_void(game, house, cause), _causes(house), cause)
 
 
@@ -61,23 +61,23 @@ def _out_of_turn(game: Game) -> list[dict[str, Any]]:
     turn = next(turns, None)
     wrong = []
     for action in game.actions:
-        if action.data["seat"] != turn:
+        if action.data.seat != turn:
             wrong.append(action.problem(f"seat {turn} was to decide"))
         if action.type != "CardExchanged":
             turn = next(turns, None)
     return wrong
 
 
-def _illegal_deciders(game: Game, opened: Data, house: House) -> Iterator[dict[str, Any]]:
+def _illegal_deciders(game: Game, opened: RoundOpened, house: House) -> Iterator[dict[str, Any]]:
     """A time-out only ever folds, where the house folds on a time-out and the table has one."""
     for action in game.actions:
-        if action.data["decided_by"] != "timeout":
+        if action.data.decided_by != "timeout":
             continue
         if action.type != "Folded":
             yield action.problem("a time-out never stakes money")
         elif not house.timeout_folds:
             yield action.problem("this house does not fold on a time-out")
-        elif not opened["parameters"].get("decision_seconds"):
+        elif not opened.parameters.decision_seconds:
             yield action.problem("this table has no time-out")
 
 

@@ -7,6 +7,7 @@ flush) to 7 462.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from treys import Card, Evaluator
@@ -31,6 +32,12 @@ ACE_KING: Final = "ace_king"
 
 _EVALUATOR: Final = Evaluator()
 _NUMBERS: Final[dict[str, int]] = {card: Card.new(card) for card in DECK}
+_FLUSHES: Final[dict[int, int]] = _EVALUATOR.table.flush_lookup
+_OTHERS: Final[dict[int, int]] = _EVALUATOR.table.unsuited_lookup
+# The parts of treys' numbers: bit-rank, suit bits, rank, prime.
+_ALL_SUITS: Final = 0xF000
+_PRIME: Final = 0xFF
+_FIVE: Final = 5
 _STRENGTH: Final[dict[str, int]] = {category: place for place, category in enumerate(CATEGORIES)}
 
 
@@ -43,7 +50,20 @@ class Hand(NamedTuple):
 
 def rank(cards: Sequence[str]) -> Hand:
     """The worth of five cards, or of the best five of six; they are known to be cards, and different ones."""
-    value: int = _EVALUATOR.evaluate([_NUMBERS[card] for card in cards], [])
+    numbers = [_NUMBERS[card] for card in cards]
+    if len(numbers) > _FIVE:
+        return _hand(_EVALUATOR.evaluate(numbers, []))
+    # What `evaluate` does with five cards, without its detours: the product of the cards' primes is the key
+    # of its tables, of one for flushes and of another for all else.
+    product, suits = 1, _ALL_SUITS
+    for number in numbers:
+        product *= number & _PRIME
+        suits &= number
+    return _hand(_FLUSHES[product] if suits else _OTHERS[product])
+
+
+@cache
+def _hand(value: int) -> Hand:
     return Hand(value, CATEGORIES[_EVALUATOR.get_rank_class(value)])
 
 

@@ -49,7 +49,7 @@ def showdown(game: Game, house: House, findings: Findings) -> Showdown:
     ranked: dict[tuple[str, ...], Hand] = {}
     hands: dict[int, Hand] = {}
     with_up_card: dict[int, Hand] = {}
-    up_card = tuple(game.dealer_up["cards"][:1]) if game.dealer_up is not None else ()
+    up_card = game.dealer_up.cards[:1] if game.dealer_up is not None else ()
     for seat in game.seats.values():
         five = seat.final or ()
         if _distinct(five, HAND):
@@ -65,10 +65,10 @@ def showdown(game: Game, house: House, findings: Findings) -> Showdown:
     if game.dealer is None:
         findings.skip("dealer.category", "dealer.qualified")
         return Showdown(hands, with_up_card, None, qualified=False)
-    dealer = rank(game.dealer["cards"])
+    dealer = rank(game.dealer.cards)
     qualified = qualifies(dealer, house.qualify)
-    findings.same("dealer.category", dealer.category, game.dealer["category"])
-    findings.same("dealer.qualified", qualified, game.dealer["qualified"])
+    findings.same("dealer.category", dealer.category, game.dealer.category)
+    findings.same("dealer.qualified", qualified, game.dealer.qualified)
     return Showdown(hands, with_up_card, dealer, qualified)
 
 

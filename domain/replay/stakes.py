@@ -6,23 +6,24 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from domain.replay.exact import in_text, units
-from domain.replay.fields import Data
 from domain.replay.house import House, SideBet
+from domain.replay.kinds import RoundOpened
+from domain.replay.parts import Parameters
 from domain.replay.report import Findings
 from domain.replay.state import Game, Seat
 
 _PUT_IN: Final = ("contribution", "jackpot_id", "overflow", "diversion")
 
 
-def check(game: Game, opened: Data, house: House, findings: Findings) -> None:
+def check(game: Game, opened: RoundOpened, house: House, findings: Findings) -> None:
     """Check all stakes; amounts in minor units."""
-    parameters = opened["parameters"]
+    parameters = opened.parameters
     seats = game.in_seat_order()
     findings.none_of("table_parameters", list(_unfit_parameters(parameters, house)))
-    low, high = parameters["min_ante"], parameters["max_ante"]
+    low, high = parameters.min_ante, parameters.max_ante
     if house.max_ante is not None:
         high = min(high, house.max_ante)
-    antes = [(seat.number, seat.ante.data["amount"]) for seat in seats]
+    antes = [(seat.number, seat.ante.data.amount) for seat in seats]
     findings.none_of(
         "ante_limits",
         [_wrong(number, [low, high], ante) for number, ante in antes if not low <= ante <= high],
@@ -46,67 +47,68 @@ def _wrong(seat: int, expected: object, actual: object) -> dict[str, Any]:
     return {"seat": seat, "expected": expected, "actual": actual}
 
 
-def _unfit_parameters(parameters: Data, house: House) -> Iterator[str]:
+def _unfit_parameters(parameters: Parameters, house: House) -> Iterator[str]:
     """What a table must set for this house and did not, or set the wrong way round."""
-    for kind in ("ante", "side_bet"):
-        if parameters[f"min_{kind}"] > parameters[f"max_{kind}"]:
-            yield f"min_{kind}"
-    if house.capped and house.cap_amount is None and "raise_win_cap" not in parameters:
+    if parameters.min_ante > parameters.max_ante:
+        yield "min_ante"
+    if parameters.min_side_bet > parameters.max_side_bet:
+        yield "min_side_bet"
+    if house.capped and house.cap_amount is None and parameters.raise_win_cap is None:
         yield "raise_win_cap"
-    if any(bet.table_stake for bet in house.side_bets.values()) and "bonus_stake" not in parameters:
+    if any(bet.table_stake for bet in house.side_bets.values()) and parameters.bonus_stake is None:
         yield "bonus_stake"
 
 
-def _offered(bet: str, opened: Data, house: House) -> bool:
-    return bet in house.side_bets and (bet != "jackpot" or "jackpot" in opened)
+def _offered(bet: str, opened: RoundOpened, house: House) -> bool:
+    return bet in house.side_bets and (bet != "jackpot" or opened.jackpot is not None)
 
 
-def _unfit_side_bets(seats: list[Seat], parameters: Data, house: House) -> Iterator[dict[str, Any]]:
+def _unfit_side_bets(seats: list[Seat], parameters: Parameters, house: House) -> Iterator[dict[str, Any]]:
     for seat in seats:
         for kind, placed in seat.side_bets.items():
             side_bet = house.side_bets.get(kind)
             if side_bet is not None:
                 low, high = _stake_limits(side_bet, parameters)
-                if not low <= placed["amount"] <= high:
-                    yield _wrong(seat.number, [low, high], placed["amount"])
+                if not low <= placed.amount <= high:
+                    yield _wrong(seat.number, [low, high], placed.amount)
 
 
-def _stake_limits(side_bet: SideBet, parameters: Data) -> tuple[int, int]:
+def _stake_limits(side_bet: SideBet, parameters: Parameters) -> tuple[int, int]:
     """The least and the most a side bet takes: the same where its stake is fixed."""
     if side_bet.stake is not None:
         return side_bet.stake, side_bet.stake
     if side_bet.table_stake:
-        fixed = parameters.get("bonus_stake", 0)
+        fixed = parameters.bonus_stake or 0
         return fixed, fixed
-    return parameters["min_side_bet"], parameters["max_side_bet"]
+    return parameters.min_side_bet, parameters.max_side_bet
 
 
-def _unfit_contributions(seats: list[Seat], opened: Data) -> Iterator[dict[str, Any]]:
+def _unfit_contributions(seats: list[Seat], opened: RoundOpened) -> Iterator[dict[str, Any]]:
     """A jackpot side bet puts exactly stake times share into the round's jackpot, other side bets nothing.
 
     How much of it the meter could not take depends on the meter, which is not in the round: some of it, all
     of it or nothing, and nothing where there is no ceiling.
     """
-    jackpot = opened.get("jackpot")
+    jackpot = opened.jackpot
     for seat in seats:
         for kind, placed in seat.side_bets.items():
             due = {}
             if kind == "jackpot" and jackpot is not None:
-                contribution = placed["amount"] * units(jackpot["contribution"])
-                due = {"contribution": in_text(contribution), "jackpot_id": jackpot["id"]}
-                if "diversion" in jackpot:
-                    due["diversion"] = in_text(placed["amount"] * units(jackpot["diversion"]))
-                above = units(placed.get("overflow", "0"))
-                if "ceiling" in jackpot and 0 < above <= contribution:
+                contribution = placed.amount * units(jackpot.contribution)
+                due = {"contribution": in_text(contribution), "jackpot_id": jackpot.id}
+                if jackpot.diversion is not None:
+                    due["diversion"] = in_text(placed.amount * units(jackpot.diversion))
+                above = units(placed.overflow or "0")
+                if jackpot.ceiling is not None and 0 < above <= contribution:
                     due["overflow"] = in_text(above)
-            said = {field: placed[field] for field in _PUT_IN if field in placed}
+            said = {field: text for field in _PUT_IN if (text := getattr(placed, field)) is not None}
             if said != due:
                 yield _wrong(seat.number, due, said)
 
 
 def _unfit_raises(seats: list[Seat], house: House) -> Iterator[dict[str, Any]]:
     for seat in seats:
-        due = seat.ante.data["amount"] * house.raise_multiple
+        due = seat.ante.data.amount * house.raise_multiple
         if seat.raised is not None and seat.raised != due:
             yield _wrong(seat.number, due, seat.raised)
 
@@ -120,9 +122,9 @@ def _unfit_exchanges(seats: list[Seat], house: House) -> Iterator[dict[str, Any]
         if house.exchange_fee_antes is None:
             yield _wrong(seat.number, None, "exchange")
             continue
-        fee = seat.ante.data["amount"] * house.exchange_fee_antes
-        if exchange["fee"] != fee:
-            yield _wrong(seat.number, fee, exchange["fee"])
+        fee = seat.ante.data.amount * house.exchange_fee_antes
+        if exchange.fee != fee:
+            yield _wrong(seat.number, fee, exchange.fee)
         forfeited = sorted(house.forfeits & seat.side_bets.keys())
-        if sorted(exchange["forfeited"]) != forfeited:
-            yield _wrong(seat.number, forfeited, list(exchange["forfeited"]))
+        if sorted(exchange.forfeited) != forfeited:
+            yield _wrong(seat.number, forfeited, list(exchange.forfeited))

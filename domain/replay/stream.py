@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
-from domain.replay.fields import Data, wrong_field
+from domain.replay.records import Record as Typed
+from domain.replay.records import Stored, read_all_fast, read_closely
 from domain.replay.report import PROBLEMS_MAX, Findings
-from domain.replay.shapes import ENVELOPE, EVENTS
+
+Record: TypeAlias = Typed[Any]
 
 EVENTS_MAX: Final = 65_536
 """The longest stream that is looked at: 5 000 seats with five events each fit twice."""
@@ -16,50 +18,31 @@ EVENTS_MAX: Final = 65_536
 _STREAM_PREFIX: Final = "round-"
 
 
-class Record(NamedTuple):
-    """One well-formed event: its place, the command it came from, and its data."""
-
-    version: int
-    position: int
-    recorded_at: str
-    stream: str
-    command: str
-    type: str
-    data: Data
-
-    def problem(self, why: str) -> dict[str, Any]:
-        """The event named as one at fault."""
-        return {"version": self.version, "type": self.type, "problem": why}
-
-
-def read(events: Sequence[Mapping[str, Any]], findings: Findings) -> tuple[Record, ...]:
+def read(events: Sequence[Stored], findings: Findings) -> Sequence[Record]:
     """The well-formed events, in the order given.
 
     Any other is a problem of ``events_well_formed`` and is left out.
     """
-    records: list[Record] = []
     problems: list[dict[str, Any]] = []
     if len(events) > EVENTS_MAX:
         problems.append({"problem": f"more than {EVENTS_MAX} events"})
         events = ()
-    for index, event in enumerate(events):
-        wrong = _wrong(event)
-        if wrong is None:
-            place = (event["version"], event["position"], event["recorded_at"], event["stream"])
-            records.append(Record(*place, event["meta"]["command"], event["type"], event["data"]))
-        elif len(problems) < PROBLEMS_MAX:
-            problems.append({"event": index, "field": wrong})
+    records: Sequence[Record] | None = read_all_fast(events)
+    if records is None:
+        records = _read_closely(events, problems)
     findings.none_of("events_well_formed", problems)
-    return tuple(records)
+    return records
 
 
-def _wrong(event: Mapping[str, Any]) -> str | None:
-    """The path of the first wrong field of an event, or None."""
-    wrong = wrong_field(event, ENVELOPE)
-    if wrong is not None:
-        return wrong
-    wrong = wrong_field(event["data"], EVENTS[event["type"]])
-    return None if wrong is None else f"data.{wrong}"
+def _read_closely(events: Sequence[Stored], problems: list[dict[str, Any]]) -> list[Record]:
+    records = []
+    for index, event in enumerate(events):
+        read = read_closely(event)
+        if isinstance(read, Typed):
+            records.append(read)
+        elif len(problems) < PROBLEMS_MAX:
+            problems.append({"event": index, "field": read})
+    return records
 
 
 def round_id(records: Sequence[Record]) -> str:
