@@ -19,6 +19,8 @@ from starlette.routing import Match, Route
 from api import demo, first_start, health, logs, page
 from api.approvals import commands as approval_commands
 from api.approvals import reads as approval_reads
+from api.audit import commands as audit_commands
+from api.audit import reads as audit_reads
 from api.cashier import commands as cashier_commands
 from api.cashier import reads as cashier_reads
 from api.cashier import sessions as cashier_sessions
@@ -87,6 +89,8 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     balances.router,
     jackpots.router,
     significant.router,
+    audit_commands.router,
+    audit_reads.router,
     software_commands.router,
     software_reads.router,
     log_proposals.router,

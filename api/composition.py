@@ -18,6 +18,7 @@ from api.people.known import KnownPeople
 from api.settings import ServiceSettings
 from api.tokens import Tokens
 from infrastructure import bootstrap
+from infrastructure.audit.runner import Audited, AuditRunner
 from infrastructure.checking.continuous import Checker
 from infrastructure.clock import Clock, system_clock
 from infrastructure.evidence.folder import LogFolder, LogUnavailable
@@ -50,8 +51,10 @@ class Service:
     jobs: Jobs
     software: Software
     log: LogFolder
+    audited: Audited
     projections: ProjectionRunner | None = None
     checker: Checker | None = None
+    audits: AuditRunner | None = None
     clock: Clock = system_clock
     meter_streams: int = 0
     started: bool = False
@@ -73,18 +76,26 @@ class Service:
         """Begin to write, to read and, once ledger and log were compared, to do the ledger's own work."""
         self.writer.start()
         await self.reading.open()
-        await starting.compare(self)
+        try:
+            await starting.compare(self)
+        except BaseException:
+            await self.stop()
+            raise
         self.jobs.start()
         if self.projections is not None:
             self.projections.start()
         if self.checker is not None:
             self.checker.start()
+        if self.audits is not None:
+            self.audits.start()
         self.started = True
 
     async def stop(self) -> None:
         """Finish what is under way and give everything back."""
         self.started = False
         await asyncio.to_thread(self.jobs.stop)
+        if self.audits is not None:
+            await asyncio.to_thread(self.audits.stop)
         if self.checker is not None:
             await asyncio.to_thread(self.checker.stop)
         if self.projections is not None:
@@ -119,6 +130,7 @@ def compose(
     )
     reading = Reading(settings.dsn, schema)
     software = Software(BUILD, settings.start, settings.server)
+    audited = Audited(settings.dsn, schema, settings.keys, settings.log, BUILD)
     return Service(
         settings=settings,
         tokens=Tokens(keys.token, KnownPeople(reading.registers.changed_people)),
@@ -128,8 +140,10 @@ def compose(
         jobs=Jobs(settings.dsn, schema, writer.hand_over, clock, software.daily),
         software=software,
         log=evidence,
+        audited=audited,
         projections=ProjectionRunner(settings.dsn, schema) if settings.projector_inside else None,
         checker=Checker(settings.dsn, schema) if settings.projector_inside else None,
+        audits=AuditRunner(audited) if settings.projector_inside else None,
         clock=clock,
     )
 

@@ -65,7 +65,7 @@ def what_is_wrong(connection: psycopg.Connection, schema: str) -> str | None:
         """SELECT wanted FROM unnest(%s::text[]) AS wanted
         WHERE NOT EXISTS (SELECT FROM pg_class WHERE relname = wanted AND relnamespace = to_regnamespace(%s)
             AND relowner = to_regrole(%s))""",
-        [["projections", "alarms"], name, app],
+        [list(tables.OTHER_TABLES), name, app],
     ).fetchone()
     if missing is not None:
         return f"{name}.{missing[0]} is not there, or is not {app}'s: run serve --init-db"

@@ -28,6 +28,7 @@ from domain.rules import Rules, compile_rules
 from domain.rulesets.schema import RuleSet
 from domain.work import PublishedRuleset, Table, Wallet
 from infrastructure import standing
+from infrastructure.audit.store import AuditReading
 from infrastructure.ledger import bookkeeping, horizon
 from infrastructure.ledger.horizon import Horizon
 from infrastructure.ledger.reading import PostgresReader
@@ -115,7 +116,8 @@ class Alarm(NamedTuple):
 class Reading:
     """The read side of one process. `dsn` is the application role's, `schema` the ledger's.
 
-    `models` reads what the projections made, `then` the books as they were, `registers` people and approvals.
+    `models` reads what the projections made, `then` the books as they were, `registers` people, approvals
+    and audits, `audits` how far these have come.
     """
 
     def __init__(self, dsn: str, schema: str, *, connections_max: int = CONNECTIONS_MAX) -> None:
@@ -142,6 +144,7 @@ class Reading:
         self.models = ReadModels(self._ask, schema)
         self.then = PointInTime(dsn, schema)
         self.registers = RegisterReading(self._ask, schema)
+        self.audits = AuditReading(self._ask, schema)
         self._rules: dict[tuple[Any, ...], tuple[Rules, PublishedRuleset]] = {}
         self._seen = 0
         self._asked: dict[str, asyncio.Task[list[tuple[Any, ...]]]] = {}

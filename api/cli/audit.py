@@ -33,11 +33,12 @@ from api.composition import BUILD
 from infrastructure import bootstrap, ids
 from infrastructure.archive.manifest import ArchiveError
 from infrastructure.audit import signed
-from infrastructure.audit.archived import Archived
+from infrastructure.audit.archived import Archived, of_archive
+from infrastructure.audit.bounds import BoundsError, bounds
 from infrastructure.audit.dask_adapter import NotInstalledError, on_dask
 from infrastructure.audit.database import Database
 from infrastructure.audit.pool import WorkerDied, WorkFailed
-from infrastructure.audit.prepare import BoundsError, Held, bounds, of_archive, of_database
+from infrastructure.audit.prepare import Held, of_database
 from infrastructure.audit.recording import NotRecordedError, Recording
 from infrastructure.audit.report import Report, exact_text, told
 from infrastructure.audit.results import Finding
@@ -145,7 +146,7 @@ def parse(arguments: list[str] | None) -> Options:
         last=chosen.last,
         held=Held([(path.name, signed.read_note(path)) for path in chosen.checkpoint], witnesses, keys),
         execute=in_processes(chosen.processes) if chosen.dask is None else on_dask(chosen.dask),
-        with_tables=not chosen.events_only,
+        with_tables=not chosen.events_only and chosen.last is None,
         recorded=not chosen.no_record,
         as_json=chosen.json,
         report=chosen.report,

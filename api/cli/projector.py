@@ -1,4 +1,4 @@
-"""The process that projects and checks, beside the workers: one for a service, however many these are.
+"""The process that projects, checks and audits, beside the workers: one for a service, however many they are.
 
 It gives way to them: what it writes is a moment later, what they write is waited for.
 """
@@ -10,7 +10,9 @@ import signal
 import sys
 
 from api import logs
+from api.composition import BUILD
 from api.settings import ServiceSettings
+from infrastructure.audit.runner import Audited, AuditRunner
 from infrastructure.bootstrap import DEFAULT_SCHEMA
 from infrastructure.checking.continuous import Checker
 from infrastructure.projections import collector
@@ -26,12 +28,16 @@ def main() -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     os.nice(NICENESS)
     logs.configure()
-    dsn = ServiceSettings.from_environment().dsn
+    settings = ServiceSettings.from_environment()
+    dsn = settings.dsn
     runner, checker = ProjectionRunner(dsn, DEFAULT_SCHEMA), Checker(dsn, DEFAULT_SCHEMA)
+    audits = AuditRunner(Audited(dsn, DEFAULT_SCHEMA, settings.keys, settings.log, BUILD))
     collector.relax()
     runner.start()
     checker.start()
+    audits.start()
     signal.sigwait(signals)
+    audits.stop()
     checker.stop()
     runner.stop()
     return 0

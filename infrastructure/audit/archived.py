@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import hashlib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from infrastructure.archive import reader
+from infrastructure.archive.check import check
 from infrastructure.archive.layout import EVENTS, ONWARD
 from infrastructure.archive.manifest import ArchiveError
 from infrastructure.archive.reader import Archive, Day
-from infrastructure.audit.results import Opening, StoredRow
+from infrastructure.audit.prepare import Held, claims_of
+from infrastructure.audit.report import Check
+from infrastructure.audit.results import Finding, Opening, StoredRow
+from infrastructure.audit.run import Aside, Wanted
+from infrastructure.audit.signed import Claim
 from infrastructure.checking.exact import MINOR
+from infrastructure.evidence.notes import Checkpoint, parse_vkey
 
 _POOLS: Final = ("jackpot", "jackpot_overflow", "jackpot_diversion")
 
@@ -109,3 +116,57 @@ class Archived:
                 pots.setdefault(owner, [0, 0, 0])[_POOLS.index(kind)] = balance
         pools = {name: (held[0], held[1], held[2]) for name, held in pots.items()}
         return Opening(day.manifest.first_position - 1, wallets, pools)
+
+
+def of_archive(
+    source: Archived,
+    span: tuple[int, int],
+    *,
+    run_id: str,
+    software: str,
+    log_folder: Path | None = None,
+    held: Held | None = None,
+    with_files: bool = True,
+) -> Wanted:
+    """What is wanted of an archive; its manifests say what root the log had at the end of each day.
+
+    `with_files`: the archive's files, its chain of days and its signatures are checked, too. Raises
+    ArchiveError, LogUnavailable.
+    """
+    after, up_to = span
+    held = held or Held()
+    claims = claims_of(source.stream_events("log"), log_folder, held)
+    for day in source.archive.days:
+        manifest = day.manifest
+        if after < manifest.last_position <= up_to:
+            root = base64.b64decode(manifest.log.root)
+            checkpoint = Checkpoint("", manifest.last_position, root)
+            claims.claims.append(Claim(f"the manifest of {manifest.day}", checkpoint, ()))
+    claims.not_checked.append(Check("tables", "not_checked", note="there is no database"))
+    return Wanted(
+        run_id,
+        after,
+        up_to,
+        software,
+        claims=claims.claims,
+        files=claims.files,
+        asides=[Aside("archive", "events", check_files, _Files(source.archive.path, tuple(held.keys)))]
+        if with_files
+        else [],
+        not_checked=claims.not_checked,
+        found=claims.findings,
+        log=claims.log,
+    )
+
+
+class _Files(NamedTuple):
+    """An archive's folder, and the keys (as text) that are known from elsewhere."""
+
+    path: Path
+    keys: Sequence[str]
+
+
+def check_files(task: _Files, tell: Callable[[int], None]) -> tuple[list[Finding], int]:
+    """Check an archive's files, chain of days and signatures. Returns what is wrong, and how many events."""
+    found = check(task.path, [parse_vkey(key) for key in task.keys], progress=lambda done, _: tell(done))
+    return [Finding(1, "archive", "as it was exported", problem) for problem in found.problems], found.events

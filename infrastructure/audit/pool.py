@@ -116,7 +116,7 @@ class Pool(Generic[Task, Result]):
 class Beside(Generic[Task, Result]):
     """One process that does one piece of work while others do theirs. `work` is given the task and `tell`.
 
-    `tell` takes how far it has come, which `done` is here.
+    `tell` takes how far it has come, which `done` is here. `alone`: it starts no processes itself.
     """
 
     def __init__(
@@ -125,10 +125,11 @@ class Beside(Generic[Task, Result]):
         task: Task,
         *,
         niceness: int = NICENESS,
+        alone: bool = True,
     ) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_do, args=(theirs, work, task, niceness), daemon=True)
+        self._process = context.Process(target=_do, args=(theirs, work, task, niceness), daemon=alone)
         self._process.start()
         theirs.close()
         self._done = 0

@@ -1,36 +1,23 @@
-"""What an audit has to know before it begins: which positions, and what the log and others claim of them."""
+"""What an audit has to know before it begins: what the log, and whoever kept checkpoints, claim of events."""
 
 from __future__ import annotations
 
-import base64
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
 
 import orjson
 
 from infrastructure.audit import signed
-from infrastructure.audit.archived import Archived
 from infrastructure.audit.database import Database
 from infrastructure.audit.log_files import LogFiles
 from infrastructure.audit.report import Check
 from infrastructure.audit.results import Finding
 from infrastructure.audit.run import Aside, Wanted
 from infrastructure.audit.signed import Claim, Generation
-from infrastructure.audit.source import Source
 from infrastructure.audit.tables_beside import check_tables
 from infrastructure.evidence.folder import LogFolder, LogUnavailable, read_head
 from infrastructure.evidence.notes import Checkpoint, NoteError, Verifier, parse_checkpoint, parse_note
-
-_POSITION: Final = re.compile(r"[1-9][0-9]{0,17}")
-_MICROSECOND: Final = timedelta(microseconds=1)
-
-
-class BoundsError(ValueError):
-    """What is to be audited was not said in a way that can be understood: one line that says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,35 +52,6 @@ class Claims:
             self.claims.append(claim)
 
 
-def bounds(source: Source, first: str | None, last: str | None) -> tuple[int, int]:
-    """The position before the first one to be audited, and the last one.
-
-    Both are given as a position or as a moment (RFC 3339 with an offset), None for all there is. Raises
-    BoundsError.
-    """
-    after, up_to = source.first - 1, source.last
-    if first is not None:
-        after = int(first) - 1 if _POSITION.fullmatch(first) else _by(source, first, -_MICROSECOND)
-    if last is not None:
-        up_to = int(last) if _POSITION.fullmatch(last) else _by(source, last, timedelta())
-    if not source.first - 1 <= after < up_to <= source.last:
-        there = f"positions {source.first} to {source.last}" if source.last >= source.first else "none"
-        raise BoundsError(f"there are no events from {after + 1} to {up_to} here: there are {there}")
-    return after, up_to
-
-
-def _by(source: Source, text: str, shift: timedelta) -> int:
-    problem = BoundsError(f"{text!r} is neither a position nor a moment such as 2026-11-29T23:00:00Z")
-    try:
-        moment = datetime.fromisoformat(text)
-        asked_for = (moment + shift).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise problem from None
-    if moment.tzinfo is None:
-        raise problem
-    return source.last_by(asked_for.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
-
-
 def of_database(
     database: Database,
     login: tuple[str, str],
@@ -111,14 +69,13 @@ def of_database(
     """
     after, up_to = span
     claims = claims_of(database.stream_events("log"), log_folder, held or Held())
-    is_whole = after == 0 and up_to == database.last
     asides: list[Aside] = []
-    if with_tables and is_whole:
+    if with_tables and not after:
         asides.append(Aside("tables", "events", check_tables, login))
-    elif with_tables:
+    else:
         note = "tables are as of now: they are compared where the audit is of all events"
         claims.not_checked.append(Check("tables", "not_checked", note=note))
-    found = [*claims.findings, *(_head(database) if up_to == database.last else ())]
+    found = [*claims.findings, *_head(database)]
     return Wanted(
         run_id,
         after,
@@ -235,38 +192,3 @@ def _take_saved(result: Claims, name: str, note: bytes, known: Sequence[Generati
             return
     names = ", ".join(log.origin for log in known) or "no log"
     result.findings.append(Finding(1, "log.origin", f"{origin} ({name})", names))
-
-
-def of_archive(
-    source: Archived,
-    span: tuple[int, int],
-    *,
-    run_id: str,
-    software: str,
-    log_folder: Path | None = None,
-    held: Held | None = None,
-) -> Wanted:
-    """What is wanted of an archive; its manifests say what root the log had at the end of each day.
-
-    Raises ArchiveError, LogUnavailable.
-    """
-    after, up_to = span
-    claims = claims_of(source.stream_events("log"), log_folder, held or Held())
-    for day in source.archive.days:
-        manifest = day.manifest
-        if after < manifest.last_position <= up_to:
-            root = base64.b64decode(manifest.log.root)
-            checkpoint = Checkpoint("", manifest.last_position, root)
-            claims.claims.append(Claim(f"the manifest of {manifest.day}", checkpoint, ()))
-    claims.not_checked.append(Check("tables", "not_checked", note="there is no database"))
-    return Wanted(
-        run_id,
-        after,
-        up_to,
-        software,
-        claims=claims.claims,
-        files=claims.files,
-        not_checked=claims.not_checked,
-        found=claims.findings,
-        log=claims.log,
-    )

@@ -29,6 +29,9 @@ _TABLE_NAME: Final = re.compile(r"[a-z][a-z_]{0,39}")
 _NUMERIC: Final = re.compile(r"numeric\([0-9]{1,3},0\)")
 _LOCK: Final = 0x5374_7564_5265_6164  # "StudRead"
 
+OTHER_TABLES: Final = ("projections", "alarms", "audit_runs")
+"""Those of the read side that are no projection's."""
+
 _REGISTRY: Final = """
 CREATE TABLE IF NOT EXISTS {schema}.projections (
     name text COLLATE "C" NOT NULL,
@@ -52,7 +55,14 @@ CREATE TABLE IF NOT EXISTS {schema}.alarms (
     detail text NOT NULL,
     since_us bigint NOT NULL
 );
-GRANT SELECT ON {schema}.projections, {schema}.alarms TO {auditor}
+CREATE TABLE IF NOT EXISTS {schema}.audit_runs (
+    run_id text COLLATE "C" PRIMARY KEY,
+    attempts integer NOT NULL DEFAULT 1,
+    done bigint NOT NULL DEFAULT 0,
+    whole bigint NOT NULL DEFAULT 0,
+    report bytea
+);
+GRANT SELECT ON {schema}.projections, {schema}.alarms, {schema}.audit_runs TO {auditor}
 """
 _LIVE: Final = "SELECT name, version FROM {}.projections WHERE live"
 _STORAGE: Final = {
@@ -75,7 +85,7 @@ def check(projections: Iterable[Projection]) -> None:
         if not _NAME.fullmatch(projection.name):
             raise ValueError(f"not a projection's name: {projection.name}")
         for table in projection.tables:
-            if table.name in seen or table.name in ("projections", "alarms"):
+            if table.name in seen or table.name in OTHER_TABLES:
                 raise ValueError(f"two tables have the name {table.name}")
             seen.add(table.name)
             _check_table(table)
@@ -98,8 +108,8 @@ def ensure(
         # Two processes that start at once take turns: what is missing is made once.
         connection.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [_LOCK >> 32, schema])
         (made,) = connection.execute(
-            "SELECT to_regclass(%s) IS NOT NULL AND to_regclass(%s) IS NOT NULL",
-            [f"{read_schema(schema)}.{table}" for table in ("projections", "alarms")],
+            "SELECT bool_and(to_regclass(name) IS NOT NULL) FROM unnest(%s::text[]) AS wanted (name)",
+            [[f"{read_schema(schema)}.{table}" for table in OTHER_TABLES]],
         ).fetchone() or (False,)
         if not made:
             connection.execute(sql.SQL(_REGISTRY).format(**names))
