@@ -53,6 +53,7 @@ from infrastructure.ledger.submission import (
     own_submission,
 )
 from infrastructure.postgres import LauncherError
+from infrastructure.projections import collector
 
 DONE, NOT_DONE, NO_CHECK = 0, 1, 2
 MEBI: Final = 1 << 20
@@ -130,6 +131,7 @@ def export_to(target: Path, dsn: str, directory: DataDirectory, until: str | Non
     if target.is_relative_to(directory.path) or directory.path.is_relative_to(target):
         raise ArchiveError(f"{target} and the data directory lie in one another: they would be lost together")
     bootstrap.check(dsn, throwaway=True)
+    collector.relax()
     with psycopg.connect(
         dsn, autocommit=True, connect_timeout=10, application_name="stud-ledger archive"
     ) as connection:

@@ -129,7 +129,7 @@ class Holdings:
         if currency is None or account_class is None:
             raise ArchiveError(f"the wallet of {player} was never opened")
         if said is not None and said != wallet:
-            raise ArchiveError(f"position {max(positions)}: {player} holds {wallet}, the event says {said}")
+            raise ArchiveError(f"position {max(positions)}: {player} holds {wallet}, not {said}")
         if cashier:
             self._book(CASHIER, "", currency, account_class, cashier * EXACT)
         yield Balance(WALLET, player, currency, account_class, wallet * EXACT, version)
@@ -145,7 +145,11 @@ class Holdings:
             player = self._player(moved.player)
             player[0] += moved.wallet
             player[1] += moved.on_game
-            player[3:5] = position, data["balance_after"]
+            before, after = player[4], data["balance_after"]
+            if before is not None and before + moved.wallet != after:
+                holds = before + moved.wallet
+                raise ArchiveError(f"position {position}: {moved.player} holds {holds}, not {after}")
+            player[3:5] = position, after
         for kind, owner, amount in moved.others:
             if kind == CASHIER and player is not None:
                 player[2] += amount // EXACT

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from infrastructure.archive.layout import ROW_GROUP
-from infrastructure.archive.manifest import File
+from infrastructure.archive.manifest import ArchiveError, File
 from infrastructure.projections.kinds import Column
 from infrastructure.projections.round_records import ROUND_RECORDS
 
@@ -64,7 +64,7 @@ class Writer:
             pa.PythonFile(self._hashing, mode="w"),
             self._schema,
             version="2.6",
-            data_page_version="2.0",
+            data_page_version="1.0",
             compression="zstd",
             compression_level=_ZSTD_LEVEL,
             use_dictionary=_texts(self._schema),
@@ -86,6 +86,9 @@ class Writer:
                 self._writer.close()
                 self.file = self._hashing.finish(self._count)
         finally:
+            self._writer.is_open = (
+                False  # what failed is thrown away: nothing is to be written on collecting it
+            )
             self._hashing.close()
 
     def put(self, row: Sequence[Any]) -> None:
@@ -101,7 +104,13 @@ class Writer:
 
     def _write(self) -> None:
         columns = zip(*self._rows, strict=True)
-        arrays = [_array(values, field.type) for values, field in zip(columns, self._schema, strict=True)]
+        try:
+            arrays = [_array(values, field.type) for values, field in zip(columns, self._schema, strict=True)]
+        except (pa.ArrowException, TypeError, AttributeError, OverflowError) as error:
+            # What an edited event holds can be anything.
+            raise ArchiveError(
+                f"{self._path.name}: a value is not of its kind ({type(error).__name__})"
+            ) from error
         self._count += len(self._rows)
         self._rows = []
         self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema), ROW_GROUP)
