@@ -8,6 +8,7 @@ places after the reveal.
 from __future__ import annotations
 
 import itertools
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 
 from api.page.card_words import card_name
 from domain.cards import DECK
+from infrastructure.evidence.tiles import entries_path, tiles_between
 from tests.end_to_end.secrets_found import Revealed, cards_in, dump, files_below, forms, seeds_in
 from tests.end_to_end.service import Service, code, done, rows
 
@@ -29,6 +31,7 @@ HOUSES = {
 }
 OTHERS = ("reports", "audit", "disputes", "admin", "cashier")
 PLAY = "play"
+SEAL_SECONDS_MAX = 30.0
 
 
 @dataclass
@@ -44,6 +47,7 @@ class Gathered:
     dumped: dict[str, bytes] = field(default_factory=dict)
     logs: dict[str, bytes] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
+    open_log: dict[str, bytes] = field(default_factory=dict)
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +67,7 @@ def gathered(services: tuple[Service, Service]) -> Gathered:
         opened.append(round_id)
     for round_id in opened:
         gather_answers(found, first, second, round_id)
+    found.open_log = open_log(services, opened)
     found.dumped = dump(first.admin_dsn)
     provoke_the_database(first, opened[0])
     found.logs = logs(first, second)
@@ -106,6 +111,35 @@ def gather_answers(found: Gathered, first: Service, second: Service, round_id: s
     found.events[round_id] = [data for (data,) in rows(first.admin_dsn, query)]
 
 
+def open_log(services: tuple[Service, Service], opened: list[str]) -> dict[str, bytes]:
+    """Ask both processes, without a token, for all of the log that is open, once the rounds are in it."""
+    first, second = services
+    streams = ", ".join(f"'round-{round_id}'" for round_id in opened)
+    ((last,),) = rows(first.admin_dsn, f"SELECT max(position) FROM events WHERE stream IN ({streams})")
+    deadline = time.monotonic() + SEAL_SECONDS_MAX
+    while first.http.get(f"{first.url}/log/proof/{last}").status_code != 200:
+        assert time.monotonic() < deadline, "the log does not sign"
+        time.sleep(0.05)
+    size = int(first.http.get(f"{first.url}/log/checkpoint").text.split("\n")[1])
+    found: dict[str, bytes] = {}
+    for path in (
+        "checkpoint",
+        "key",
+        f"consistency/1/{size}",
+        *(place.path for place in tiles_between(0, size)),
+        *(f"proof/{position}" for position in range(max(1, last - 100), last + 1)),
+    ):
+        for number, service in enumerate(services):
+            answer = service.http.get(f"{service.url}/log/{path}")
+            assert answer.status_code == 200, (path, answer.text)
+            found[f"{number}:{path}"] = answer.content
+    bundle = entries_path((last - 1) // 256, (last - 1) % 256 + 1)
+    refused = second.get(f"/log/{bundle}", "audit")
+    assert (refused.status_code, code(refused)) == (404, "entries_not_ready")
+    found["refused"] = refused.content
+    return found
+
+
 def provoke_the_database(service: Service, round_id: str) -> None:
     """Have PostgreSQL refuse a row of an open round: it tells whoever sent it, and must tell no log."""
     copying = """INSERT INTO ledger.events (position, version, stream, data)
@@ -147,6 +181,21 @@ def test_the_page_shows_no_hidden_card(gathered: Gathered) -> None:
     for each in gathered.rounds:
         named = {card for card in DECK if card_name(card) in gathered.pages[each.round_id]}
         assert named == each.up.union(*each.hands.values())
+
+
+def test_the_open_log_has_neither_card_nor_seed(gathered: Gathered) -> None:
+    """Checkpoints, keys and proofs name no card, and tiles are hashes; no seed is in any of them.
+
+    That no hash says anything to who guesses is tried apart, with one service.
+    """
+    assert len(gathered.open_log) > 100
+    for path, content in gathered.open_log.items():
+        if ":tile/" in path:
+            assert 0 < len(content) <= 256 * 32
+            assert len(content) % 32 == 0
+        else:
+            assert not cards_in(content, DECK), path
+        assert not seeds_in(content, gathered.rounds), path
 
 
 def test_no_error_says_a_card(gathered: Gathered) -> None:

@@ -39,5 +39,5 @@ def test_a_hand_from_ante_to_settlement_moves_wallet_and_jackpot(api: Api) -> No
     replay = api.get(f"/v1/rounds/{round_['round_id']}/replay").json()
     assert replay["verdict"] == "pass", replay
     evidence = api.get(f"/v1/rounds/{round_['round_id']}/evidence")
-    assert evidence.json()["format"] == "stud-ledger/evidence/1"
+    assert evidence.json()["format"] == "stud-ledger/evidence/2"
     assert "attachment" in evidence.headers["content-disposition"]
