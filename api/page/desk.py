@@ -58,6 +58,11 @@ class DemoRound(NamedTuple):
     player: str | None
 
     @property
+    def last_position(self) -> int:
+        """Where the round's newest event stands in the ledger, and so in its log."""
+        return int(orjson.loads(self.stored[-1])["position"])
+
+    @property
     def alone(self) -> bool:
         """Whether nobody but the demo player has a seat in it."""
         return len(self.view["seats"]) == len(self.taken)
@@ -122,14 +127,15 @@ class Desk:
         house = House(opened.table_id, found.ruleset.ruleset, found.rules, opened.parameters, jackpot_id)
         return DemoRound(house, view, events, tuple(round_.seats), found, stored, player)
 
-    async def evidence(self, round_: DemoRound) -> bytes | None:
+    async def evidence(self, round_: DemoRound, since: int | None = None) -> bytes | None:
         """The round's evidence file, without what is other players'; None while the round has not ended.
 
         Raises Problem evidence_not_ready, LogUnavailable, ReadingUnavailable.
         """
         if not round_.found.round.finished:
             return None
-        return await evidence_of(self._service, round_.found, None if round_.alone else round_.player)
+        player = None if round_.alone else round_.player
+        return await evidence_of(self._service, round_.found, player, since)
 
     async def act(self, command: Command, key: str, path: str, fields: Mapping[str, str]) -> Result:
         """Hand a command to the ledger; the same key with the same form acts once.

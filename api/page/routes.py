@@ -24,6 +24,7 @@ from api.page.page_route import DOCS, PageRoute, plain
 from api.page.refusals import Told, refusal, trouble
 from api.page.rendering import STYLE, STYLE_URL
 from api.page.screen import table_page, top_up
+from api.play.finished import Since
 from api.problems import RETRY_AFTER_SECONDS, Problem
 from api.shapes import ID_PATTERN
 from domain import commands as c
@@ -135,11 +136,11 @@ async def deposit(request: Request) -> Response:
 
 
 @router.get("/play/rounds/{round_id}/evidence.json")
-async def evidence_file(request: Request, round_id: str) -> Response:
+async def evidence_file(request: Request, round_id: str, since: Since = None) -> Response:
     """The evidence of a finished round, for `scripts/verify.py`."""
     desk = await _desk(request)
     try:
-        document = await desk.evidence(await _round(desk, round_id))
+        document = await desk.evidence(await _round(desk, round_id), since)
     except (Problem, LogUnavailable):
         sentence = "The log signs a round within seconds of its end, and has not come to this one: try again."
         back = ("Back to the round", f"/?round={round_id}#proof")

@@ -54,6 +54,7 @@ async def table_page(
         house=house,
         houses=[table.house for table in tables],
         play=play,
+        last_position=None if round_ is None else round_.last_position,
         balance=money(wallet.balance, currency) if wallet is not None else "no wallet",
         on_game=money(wallet.on_game, currency) if wallet is not None and wallet.on_game else "",
         meter=exact(exact_text(jackpot.meter), currency) if jackpot is not None else "",

@@ -30,7 +30,7 @@ _Caller = Annotated[Token, Depends(reader(SEE_ROUNDS))]
 _OnePlayer = Annotated[
     str | None, Query(pattern=ID_PATTERN, description="Withhold what the round has of other players.")
 ]
-_Since = Annotated[
+Since = Annotated[
     int | None,
     Query(
         ge=0,
@@ -77,7 +77,7 @@ async def read_evidence(
     reading: Fresh,
     round_id: RoundPath,
     player_id: _OnePlayer = None,
-    since: _Since = None,
+    since: Since = None,
 ) -> Response:
     """Everything that `python3 scripts/verify.py FILE` needs, in one file.
 

@@ -102,7 +102,7 @@ def test_what_is_not_there_is_not_found(stage: Api) -> None:
     [
         "/nothing",
         "/v1/jackpots/j/log",
-        "/log/checkpoint",
+        "/log/nothing",
         "/v1/disputes/1",
         "/console",
     ],
