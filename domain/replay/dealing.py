@@ -63,13 +63,14 @@ def check_deck(game: Game, opened: Record[RoundOpened], round_id: str, findings:
         return Source(rng=True, cards=None)
     material, ruleset_hash = bytes.fromhex(seed), bytes.fromhex(data.ruleset.sha256)
     findings.same("deck_commitment", deck.commitment(material, round_id, ruleset_hash), data.deck_commitment)
-    count = min(_cards_at_most(game), len(DECK))
+    count = min(_cards(len(game.seats), game), len(DECK))  # a shared hand takes fewer
     return Source(rng=True, cards=deck.shuffled(material, round_id, ruleset_hash, _client_seeds(game), count))
 
 
-def _cards_at_most(game: Game) -> int:
-    """How many cards a round takes out of the deck, if every seat has a hand of its own."""
-    return HAND * (len(game.seats) + 1) + 2 * sum(seat.exchange is not None for seat in game.seats.values())
+def _cards(hands: int, game: Game) -> int:
+    """How many cards so many hands, the dealer and the exchanges take out of the deck."""
+    exchanges = [1 for seat in game.seats.values() if seat.exchange is not None]
+    return HAND * (hands + 1) + 2 * len(exchanges)
 
 
 def _revealed_seed(game: Game) -> str | None:
@@ -90,9 +91,7 @@ def _client_seeds(game: Game) -> list[tuple[int, str]]:
 def check_cards(game: Game, house: House, source: Source, findings: Findings) -> None:
     """Check where every card came from, in dealing order, and that no card was there twice."""
     hands: list[int | None] = [None] if house.shared else [*sorted(game.seats)]
-    cards_needed = HAND * (len(hands) + 1) + 2 * sum(
-        seat.exchange is not None for seat in game.seats.values()
-    )
+    cards_needed = _cards(len(hands), game)
     findings.holds("deck_suffices", cards_needed <= len(DECK), len(DECK), cards_needed)
     up = game.dealer_up
     if cards_needed > len(DECK) or up is None:
@@ -106,13 +105,7 @@ def check_cards(game: Game, house: House, source: Source, findings: Findings) ->
     findings.none_of("dealt_hands", [str(number) for number in dealt if number not in hands])
     _check_dealer(game, up, house, len(hands), source, findings)
     _check_exchanges(game, HAND * (len(hands) + 1), source, findings)
-    seen = _seen(game)
-    twice = (
-        [card for card, again in pairwise(sorted(seen)) if card == again]
-        if len(set(seen)) < len(seen)
-        else []
-    )
-    findings.none_of("cards_distinct", twice)
+    findings.none_of("cards_distinct", _twice(_seen(game)))
 
 
 def _same_cards(
@@ -187,3 +180,10 @@ def _seen(game: Game) -> list[str]:
         seen += dealer.cards
     seen += [action.data.drawn for action in game.actions if action.type == "CardExchanged"]
     return seen
+
+
+def _twice(cards: list[str]) -> list[str]:
+    """The cards that are there more than once."""
+    if len(set(cards)) == len(cards):
+        return []
+    return [card for card, again in pairwise(sorted(cards)) if card == again]

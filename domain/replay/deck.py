@@ -15,8 +15,13 @@ from domain.cards import DECK
 
 ALGORITHM: Final = "stud-deck-1"
 
-_REQUEST_BYTES: Final = 64
+_ALGORITHM: Final = ALGORITHM.encode()
+
+_BLOCKS_A_REQUEST: Final = 2
 _BYTE_VALUES: Final = 256
+
+_LIMITS: Final = tuple(_BYTE_VALUES - _BYTE_VALUES % (len(DECK) - place) for place in range(len(DECK) - 1))
+"""Bytes that choose the card for each place: one above would make the first cards likelier than the others."""
 
 # HMAC's two paddings of the key: a translation of its bytes, and what follows it up to the hash's block size.
 _INNER: Final = bytes(byte ^ 0x36 for byte in range(_BYTE_VALUES))
@@ -27,7 +32,7 @@ _OUTER_REST: Final = b"\x5c" * 32
 
 def _prefixed(*parts: bytes) -> bytes:
     """Each part after its length in four big-endian bytes, so that no two lists of parts read the same."""
-    return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+    return b"".join([len(part).to_bytes(4, "big") + part for part in parts])
 
 
 def commitment(seed: bytes, round_id: str, ruleset_hash: bytes) -> str:
@@ -36,24 +41,35 @@ def commitment(seed: bytes, round_id: str, ruleset_hash: bytes) -> str:
     return _sha256(_prefixed(tag, seed, round_id.encode(), ruleset_hash)).hexdigest()
 
 
-def _hmac(key: bytes, message: bytes) -> bytes:
-    """HMAC-SHA-256 (RFC 2104) with a key of 32 bytes, at two thirds of the standard library's cost."""
-    inner = _sha256(key.translate(_INNER) + _INNER_REST + message).digest()
-    return _sha256(key.translate(_OUTER) + _OUTER_REST + inner).digest()
+def _padded(key: bytes) -> tuple[bytes, bytes]:
+    """A key of 32 bytes as HMAC-SHA-256 (RFC 2104) uses it: for the inner and for the outer hash."""
+    return key.translate(_INNER) + _INNER_REST, key.translate(_OUTER) + _OUTER_REST
 
 
-def _stream(seed: bytes, personalization: bytes) -> Iterator[int]:
-    """The bytes of successive 64-byte requests to an HMAC_DRBG instantiated with the seed material."""
-    key, value = bytes(32), b"\x01" * 32
+def _hmac(padded: tuple[bytes, bytes], message: bytes) -> bytes:
+    """HMAC-SHA-256 with a padded key: at half of what the standard library's takes for such short messages."""
+    inner, outer = padded
+    return _sha256(outer + _sha256(inner + message).digest()).digest()
+
+
+_FIRST_KEY: Final = _padded(bytes(32))
+
+
+def _blocks(seed: bytes, personalization: bytes) -> Iterator[bytes]:
+    """What successive 64-byte requests to an HMAC_DRBG give, which begins with the seed material.
+
+    In halves, and each only when it is asked for: ten cards seldom need more than 32 bytes.
+    """
+    key, value = _FIRST_KEY, b"\x01" * 32
     material = seed + personalization
     for separator in (b"\x00", b"\x01"):
-        key = _hmac(key, value + separator + material)
+        key = _padded(_hmac(key, value + separator + material))
         value = _hmac(key, value)
     while True:
-        for _ in range(_REQUEST_BYTES // len(value)):
+        for _ in range(_BLOCKS_A_REQUEST):
             value = _hmac(key, value)
-            yield from value
-        key = _hmac(key, value + b"\x00")
+            yield value
+        key = _padded(_hmac(key, value + b"\x00"))
         value = _hmac(key, value)
 
 
@@ -65,20 +81,20 @@ def shuffled(
     count: int = len(DECK),
 ) -> tuple[str, ...]:
     """The first `count` cards in dealing order; `client_seeds` are (seat, seed) in order of seats."""
-    parts = [ALGORITHM.encode(), round_id.encode(), ruleset_hash]
+    parts = [_ALGORITHM, round_id.encode(), ruleset_hash]
     for seat, client_seed in client_seeds:
         parts += (str(seat).encode(), client_seed.encode())
-    numbers = _stream(seed, _prefixed(*parts))
+    blocks = _blocks(seed, _prefixed(*parts))
     cards = list(DECK)
-    for place in range(min(count, len(cards) - 1)):
-        remaining = len(cards) - place
-        # A byte above the largest multiple would make the first cards likelier than the others.
-        limit = _BYTE_VALUES - _BYTE_VALUES % remaining
-        number = next(numbers)
-        while number >= limit:
-            number = next(numbers)
-        chosen = place + number % remaining
-        cards[place], cards[chosen] = cards[chosen], cards[place]
+    place, places = 0, min(count, len(cards) - 1)
+    while place < places:
+        for number in next(blocks):
+            if number < _LIMITS[place]:
+                chosen = place + number % (len(cards) - place)
+                cards[place], cards[chosen] = cards[chosen], cards[place]
+                place += 1
+                if place == places:
+                    break
     return tuple(cards[:count])
 
 

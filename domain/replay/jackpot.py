@@ -22,6 +22,8 @@ from domain.replay.state import Game, Seat
 from domain.replay.stream import Record
 
 _WHOLE_METER: Final = 100
+_LINKED: Final = frozenset({"JackpotHit", "ContributionReversed"})
+"""Events that name the meter's last movement before them."""
 _FUNDING: Final = ("from_meter", "from_house", "restart", "restart_from_diversion", "from_overflow")
 
 
@@ -165,7 +167,10 @@ def check_meter(
     That is: its links, the meter before and after, its ceiling, and the count of hits.
     """
     ceiling = None if opened.jackpot is None else opened.jackpot.ceiling
-    problems = [*_broken_links(records, ceiling), *_not_full(records)]
+    bets = [one for one in records if one.type == "SideBetPlaced" and one.data.contribution is not None]
+    problems = [*_not_full(bets)] if len(bets) > 1 else []
+    if any(record.type in _LINKED for record in records):
+        problems = [*_broken_links(records, ceiling), *problems]
     together = [one.seat.hit for one in dues if one.whole_meter and one.seat.hit is not None]
     problems += [
         hit.problem("not right behind the share before it")
@@ -175,12 +180,11 @@ def check_meter(
     findings.none_of("meter_chain", problems)
 
 
-def _not_full(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
+def _not_full(bets: Sequence[Record]) -> Iterator[dict[str, Any]]:
     """Contributions that a meter took although the one before had filled it to its ceiling.
 
     Only where nothing outside the round's stream can lie between the two.
     """
-    bets = [one for one in records if one.type == "SideBetPlaced" and one.data.contribution is not None]
     for before, bet in pairwise(bets):
         adjacent = bet.position - before.position == bet.version - before.version
         took_some = bet.data.overflow != bet.data.contribution
@@ -210,7 +214,7 @@ def _broken_links(records: Sequence[Record], ceiling: int | None) -> Iterator[di
     for record in records:
         if record.type == "SideBetPlaced" and record.data.contribution is not None:
             last = record
-        elif record.type in {"JackpotHit", "ContributionReversed"}:
+        elif record.type in _LINKED:
             link = record.data.previous_position
             earliest = 1 if last is None else last.position
             if last is not None and link == last.position:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import lt
 from typing import Any, Final, TypeAlias
 
 from domain.replay.records import Record as Typed
@@ -53,24 +54,30 @@ def round_id(records: Sequence[Record]) -> str:
 def check(records: Sequence[Record], findings: Findings) -> None:
     """Check what holds for the stream of any finished round, whatever was played in it."""
     findings.same("versions_gap_free", [], _out_of_place([record.version for record in records]))
-    pairs = list(pairwise(records))
+    positions = [record.position for record in records]
+    findings.none_of("positions_increasing", _not_after(records, positions, "position"))
+    times = [record.recorded_at for record in records]
+    findings.none_of("recorded_at_increasing", _not_after(records, times, "recorded_at"))
     findings.none_of(
-        "positions_increasing", [b.problem("position") for a, b in pairs if b.position <= a.position]
+        "one_stream", [b.problem("stream") for a, b in pairwise(records) if b.stream != a.stream]
     )
-    findings.none_of(
-        "recorded_at_increasing",
-        [b.problem("recorded_at") for a, b in pairs if b.recorded_at <= a.recorded_at],
-    )
-    findings.none_of("one_stream", [b.problem("stream") for a, b in pairs if b.stream != a.stream])
     openings = [record.version for record in records if record.type == "RoundOpened"]
     findings.same("opened_first", [1], openings[:PROBLEMS_MAX])
 
 
+def _not_after(records: Sequence[Record], values: Sequence[Any], name: str) -> list[dict[str, Any]]:
+    """The events whose value is not greater than that of the one before."""
+    if all(map(lt, values, values[1:])):
+        return []
+    return [
+        record.problem(name) for record, (a, b) in zip(records[1:], pairwise(values), strict=True) if b <= a
+    ]
+
+
 def _out_of_place(versions: Sequence[int]) -> list[dict[str, int]]:
     """The versions that are not one more than the one before, counted from 1."""
-    wrong = [
-        {"expected": expected, "actual": actual}
-        for expected, actual in enumerate(versions, 1)
-        if expected != actual
-    ]
+    expected = range(1, len(versions) + 1)
+    if versions == [*expected]:
+        return []
+    wrong = [{"expected": e, "actual": a} for e, a in zip(expected, versions, strict=True) if e != a]
     return wrong[:PROBLEMS_MAX]
