@@ -59,7 +59,7 @@ async def start(service: Service) -> None:
     """
     if (await service.reading.registers.log()).generation:
         return
-    command = await asyncio.to_thread(_first, service.settings.keys, service.settings.log)
+    command = await asyncio.to_thread(first, service.settings.keys, service.settings.log)
     await service.submit(own_submission(command, "log:start"))
 
 
@@ -106,8 +106,11 @@ def _behind(place: Path, head: folder.Head, state: LogState, position: int) -> H
     )
 
 
-def _first(keys: Path, place: Path) -> StartLog:
-    """Make the first log's key and mark its folder; the name follows from the key, so it is one for all."""
+def first(keys: Path, place: Path) -> StartLog:
+    """Make the first log's key and mark its folder; the name follows from the key, so it is one for all.
+
+    Raises KeysError, OSError.
+    """
     verifier = log_keys.load_or_create(keys, NAME).verifier
     origin = f"{NAME}/{hashlib.sha256(verifier.public).hexdigest()[:ID_CHARACTERS]}/1"
     begin(place, 1)
