@@ -25,6 +25,11 @@ class Tile(NamedTuple):
         """How many hashes it holds."""
         return len(self.hashes) // HASH_BYTES
 
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Its level, number and width: what `tile_path` takes."""
+        return self.level, self.number, self.width
+
 
 class Edge:
     """The edge of a tree of `size` leaves."""
@@ -76,10 +81,6 @@ class Edge:
             for level, hashes in enumerate(self._levels)
             if hashes
         ]
-
-    def last_leaf(self) -> bytes | None:
-        """The hash of the last leaf, where its tile is not whole."""
-        return self._levels[0][-HASH_BYTES:] if self._levels and self._levels[0] else None
 
     def root(self) -> bytes:
         """The tree's root."""
