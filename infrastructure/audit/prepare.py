@@ -16,7 +16,7 @@ from infrastructure.audit.results import Finding
 from infrastructure.audit.run import Aside, Wanted
 from infrastructure.audit.signed import Claim, Generation
 from infrastructure.audit.tables_beside import check_tables
-from infrastructure.evidence.folder import LogFolder, LogUnavailable, read_head
+from infrastructure.evidence.folder import LogFolder, LogUnavailable, has_begun, read_head
 from infrastructure.evidence.notes import Checkpoint, NoteError, Verifier, parse_checkpoint, parse_note
 
 
@@ -124,6 +124,9 @@ def _take_folder(
         checkpoint = log.newest()
     except LogUnavailable as damaged:
         result.findings.append(Finding(current.position, "log.checkpoint", "a checkpoint", str(damaged)))
+        return
+    if (note is None or checkpoint is None) and has_begun(folder, current.number):
+        result.not_checked.append(Check("log_files", "not_checked", note="nothing was signed yet"))
         return
     if note is None or checkpoint is None:
         found = f"none in {folder.name}"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain, islice
 from typing import Final
 
 from infrastructure.audit import log_files, signed
@@ -83,8 +84,13 @@ def in_processes(processes: int | None = None) -> Execute:
     """Have the work done by processes of this machine, as many as it has processors if nothing is said."""
 
     def execute(work: Work, parts: Iterable[Part]) -> Iterator[Done]:
+        remaining = iter(parts)
+        first = [*islice(remaining, 2)]
+        if len(first) < 2:  # noqa: PLR2004 - to start a process takes longer than so little work
+            yield from here(work, first)
+            return
         with Pool[Part, Done](work.__call__, processes) as pool:
-            yield from pool.map(parts)
+            yield from pool.map(chain(first, remaining))
 
     return execute
 

@@ -29,7 +29,7 @@ from infrastructure.audit.store import AuditStore
 from infrastructure.ledger import registers
 from infrastructure.ledger.submission import LEDGER_CLIENT
 
-LOOK_SECONDS: Final = 1.0
+LOOK_SECONDS: Final = 0.5
 TELL_SECONDS: Final = 0.5
 ATTEMPTS_MAX: Final = 3
 _WAITING: Final = """SELECT state FROM {}.registers
