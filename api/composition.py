@@ -22,6 +22,7 @@ from infrastructure.audit.runner import Audited, AuditRunner
 from infrastructure.checking.continuous import Checker
 from infrastructure.clock import Clock, system_clock
 from infrastructure.evidence.folder import LogFolder, LogUnavailable
+from infrastructure.evidence.sealer import SealerRunner
 from infrastructure.jobs import Jobs
 from infrastructure.keys import Keys
 from infrastructure.ledger.postgres import PostgresStore
@@ -54,6 +55,7 @@ class Service:
     audited: Audited
     projections: ProjectionRunner | None = None
     checker: Checker | None = None
+    sealer: SealerRunner | None = None
     audits: AuditRunner | None = None
     clock: Clock = system_clock
     meter_streams: int = 0
@@ -88,6 +90,8 @@ class Service:
             self.checker.start()
         if self.audits is not None:
             self.audits.start()
+        if self.sealer is not None:
+            self.sealer.start()
         self.started = True
 
     async def stop(self) -> None:
@@ -96,6 +100,8 @@ class Service:
         await asyncio.to_thread(self.jobs.stop)
         if self.audits is not None:
             await asyncio.to_thread(self.audits.stop)
+        if self.sealer is not None:
+            await asyncio.to_thread(self.sealer.stop)
         if self.checker is not None:
             await asyncio.to_thread(self.checker.stop)
         if self.projections is not None:
@@ -143,9 +149,15 @@ def compose(
         audited=audited,
         projections=ProjectionRunner(settings.dsn, schema) if settings.projector_inside else None,
         checker=Checker(settings.dsn, schema) if settings.projector_inside else None,
+        sealer=sealer_of(settings, schema) if settings.projector_inside else None,
         audits=AuditRunner(audited) if settings.projector_inside else None,
         clock=clock,
     )
+
+
+def sealer_of(settings: ServiceSettings, schema: str) -> SealerRunner:
+    """What seals the ledger's log. Raises NoteError where a witness is not named by its key and URL."""
+    return SealerRunner(settings.dsn, schema, settings.log, settings.keys, settings.witnesses)
 
 
 def newest_checkpoint(log_folder: LogFolder) -> dict[str, Any] | None:

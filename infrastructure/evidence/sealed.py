@@ -9,10 +9,10 @@ To seal more events is to do this, and each step is on disk before the next one 
     5  bundles      entry bundles of tiles whose rounds are all finished (`infrastructure.evidence.bundles`)
     6  cosigned     the note with the signatures of witnesses, when they come
 
-After a crash `load` finds the head, and:
+After a crash the head is found, and:
 
     before 2   what is beyond the head was never signed: the tiles there are written again, over what there is
-    2 to 3     the head is signed and its tiles are there: its note is published before anything else
+    2 to 3     the head is signed and its tiles are there: its note is published before another is signed
     after 3    leftovers of tidying are taken away; a bundle that is missing is written
 
 A tree is signed only if it is larger than the head's, and its edge was read back from tiles that have the
@@ -49,7 +49,6 @@ from infrastructure.evidence.notes import (
     Checkpoint,
     NoteError,
     Signer,
-    parse_checkpoint,
     parse_note,
     parse_vkey,
     verify,
@@ -106,30 +105,34 @@ class SealedLog:
         return merkle.EMPTY_ROOT if self.head is None else self.head.checkpoint.root
 
     # ── Coming back ─────────────────────────────────────────────────────────────────────────────────────────
-    def load_head(self, vkeys: Iterable[str]) -> None:
-        """Find what was signed last, and publish it where that was still to be done.
-
-        `vkeys` are the keys that this log has had. Raises LogLost, LogAhead and OSError.
-        """
-        try:
-            head = read_head(self.folder)
-            published = self.reader.note()
-            if head is not None and head.generation > self.number:
-                raise LogAhead(head)
-            if head is None or head.generation < self.number:
-                self._require_new(published)
-                return
-            verify(parse_note(head.note), map(parse_vkey, vkeys))
-            newest = None if published is None else parse_checkpoint(parse_note(published).text)
-        except (LogUnavailable, NoteError) as error:
-            raise LogLost(str(error)) from error
+    def load_head(self) -> None:
+        """Find what was signed last. Raises LogLost, LogAhead, and LogUnavailable where it cannot be read."""
+        head = read_head(self.folder)
+        published = self.reader.newest()
+        if head is not None and head.generation > self.number:
+            raise LogAhead(head)
+        if head is None or head.generation < self.number:
+            self._require_new(published)
+            return
         if head.checkpoint.origin != self.origin:
-            raise LogLost(f"the folder's log is {head.checkpoint.origin}, the ledger's {self.origin}")
-        if newest is not None and newest.size >= head.checkpoint.size and newest != head.checkpoint:
+            raise LogUnavailable(f"the folder's log is {head.checkpoint.origin}, the ledger's {self.origin}")
+        if published is not None and published.size >= head.checkpoint.size and published != head.checkpoint:
             raise LogLost("another tree is published than was signed last")
         self.head = head
-        if newest != head.checkpoint:
-            self._disk.write(self._place / CHECKPOINT, head.note)
+
+    def publish_head(self, vkeys: Iterable[str]) -> None:
+        """Publish what was signed last, where that was still to be done, if one of these keys signed it.
+
+        Raises LogLost where none did, LogUnavailable, OSError.
+        """
+        if self.head is None:
+            return
+        try:
+            verify(parse_note(self.head.note), map(parse_vkey, vkeys))
+        except NoteError as error:
+            raise LogLost(f"what was signed last is not what we signed: {error}") from error
+        if self.reader.newest() != self.head.checkpoint:
+            self._disk.write(self._place / CHECKPOINT, self.head.note)
 
     def load_edge(self) -> None:
         """Read the edge of what was signed last. Raises TilesDamaged, OSError."""
@@ -146,7 +149,7 @@ class SealedLog:
         self._tidy_leftovers(edge)
         self.edge, self.last_leaf = edge, last_leaf
 
-    def _require_new(self, published: bytes | None) -> None:
+    def _require_new(self, published: Checkpoint | None) -> None:
         """Raise LogLost unless this generation has only begun."""
         if published is not None:
             raise LogLost(f"generation {self.number} was published, and what was signed last is gone")

@@ -12,7 +12,7 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
@@ -23,6 +23,7 @@ from psycopg import sql
 
 from domain.commands import HaltLog
 from infrastructure import defects, log_keys
+from infrastructure.evidence.asking import WitnessAddress
 from infrastructure.evidence.events import PostgresEvents
 from infrastructure.evidence.files import Disk
 from infrastructure.evidence.sealing import EVENTS_MAX, Sealing
@@ -181,16 +182,15 @@ class Sealer:
 class SealerRunner:
     """A thread that seals for as long as it lives, and waits while another process does.
 
-    `witnesses` are asked for their signatures; they are stopped with it.
+    `witnesses` (``VKEY URL``) are asked for their signatures. Raises NoteError where one is not named so.
     """
 
     def __init__(
-        self, dsn: str, schema: str, folder: Path, keys: Path, witnesses: Witnesses | None = None
+        self, dsn: str, schema: str, folder: Path, keys: Path, witnesses: Sequence[str] = ()
     ) -> None:
-        self._witnesses = Witnesses(()) if witnesses is None else witnesses
+        self._witnesses = Witnesses([WitnessAddress.parse(witness) for witness in witnesses])
         self._make: Callable[[], Sealer] = lambda: Sealer(dsn, schema, folder, keys, self._witnesses)
         self._acting = False
-        self._size = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sealer", daemon=True)
 

@@ -130,7 +130,7 @@ class Sealing:
         log = SealedLog(self.folder, state.generation, state.origin, self.disk)
         comparing = Comparing(self.events, log, self._repaired)
         self._head = None
-        log.load_head(state.keys)
+        log.load_head()
         self._head = log.head
         if self.events.position() < log.size:
             raise comparing.disagree("the ledger has fewer events than were sealed")
@@ -141,6 +141,7 @@ class Sealing:
             comparing.rebuild()
             log.load_edge()
         comparing.begin()
+        log.publish_head(state.keys)
         for name in (BEHIND, DIFFERS, LOST):
             self._end(name)
         return _Open(log, comparing, Bundles(self.events, log))
