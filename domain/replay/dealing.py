@@ -82,9 +82,7 @@ def _revealed_seed(game: Game) -> str | None:
 def _client_seeds(game: Game) -> list[tuple[int, str]]:
     """The client seeds in ascending order of seats."""
     return [
-        (seat.number, seed)
-        for seat in game.in_seat_order()
-        if (seed := seat.ante.data.client_seed) is not None
+        (seat.number, seed) for seat in game.in_seat_order if (seed := seat.ante.data.client_seed) is not None
     ]
 
 

@@ -67,13 +67,14 @@ def follow(records: Sequence[Record]) -> Game:
     """Put the round together; what was not legal is in `Game.problems`."""
     game = Game()
     for record in records:
-        if record.type not in _ALLOWED[game.phase]:
+        kind = record.type
+        if kind not in _ALLOWED[game.phase]:
             game.problems.append(record.problem(f"{ILLEGAL_IN_PHASE}: {game.phase}"))
-        why = _TAKE[record.type](game, record)
+        why = _TAKE[kind](game, record)
         if why is not None:
             game.problems.append(record.problem(why))
-        dealt_to_dealer = record.type == "Dealt" and record.data.to == "dealer"
-        game.phase = "deciding" if dealt_to_dealer else _AFTER[record.type]
+        game.phase = "deciding" if kind == "Dealt" and record.data.to == "dealer" else _AFTER[kind]
+    game.in_seat_order = [game.seats[number] for number in sorted(game.seats)]
     return game
 
 
@@ -129,7 +130,7 @@ def _dealt(game: Game, record: Record) -> str | None:
 
 def _undecided(game: Game, record: Record) -> Seat | None:
     seat = game.seats.get(record.data.seat)
-    return None if seat is None or seat.decision is not None else seat
+    return None if seat is None or seat.decided else seat
 
 
 def _exchanged(game: Game, record: Record) -> str | None:
@@ -151,7 +152,11 @@ def _decided(game: Game, record: Record) -> str | None:
     seat = _undecided(game, record)
     if seat is None:
         return "the seat has nothing to decide"
-    seat.decision = record
+    seat.decided = True
+    if record.type == "Raised":
+        seat.raised = record.data.amount
+    else:
+        seat.folded = True
     game.decided += 1
     game.actions.append(record)
     return None

@@ -49,7 +49,7 @@ def due(game: Game, house: House, shown: Showdown) -> list[Due]:
     if side_bet is None:
         return []
     earned = []
-    for seat in game.in_seat_order():
+    for seat in game.in_seat_order:
         hand = shown.hands.get(seat.number)
         award = None if hand is None else side_bet.awards.get(hand.category)
         if hand is None or award is None or "jackpot" not in seat.side_bets:

@@ -34,7 +34,7 @@ def check(
     """
     cap = house.cap_amount if house.cap_amount is not None else opened.parameters.raise_win_cap
     won_on_raises: dict[str, int] = defaultdict(int)
-    for seat in game.in_seat_order():
+    for seat in game.in_seat_order:
         name = f"settled.seat_{seat.number}"
         hand = shown.hands.get(seat.number)
         if seat.settled is None or hand is None:
@@ -44,15 +44,18 @@ def check(
         findings.same(f"{name}.result", result, seat.settled.result)
         findings.same(f"{name}.category", hand.category, seat.settled.category)
         findings.same(f"{name}.shown", _shown(seat, house, shown), seat.settled.shown)
-        before = won_on_raises[seat.player] if house.cap_per_player else 0
-        left = max(cap - before, 0) if house.capped and cap is not None else None
+        left = None
+        if house.capped and cap is not None:
+            left = max(cap - won_on_raises[seat.player], 0) if house.cap_per_player else cap
         legs = [_ante_leg(seat, result), *_raise_leg(seat, result, hand, house, left), *_fee_leg(seat)]
-        won_on_raises[seat.player] += sum(leg.won for leg in legs if leg.bet == "raise")
-        legs += [
-            _side_bet_leg(seat, side_bet, house, shown, awards)
-            for kind, side_bet in house.side_bets.items()
-            if kind in seat.side_bets
-        ]
+        if house.cap_per_player:
+            won_on_raises[seat.player] += sum(leg.won for leg in legs if leg.bet == "raise")
+        if seat.side_bets:
+            legs += [
+                _side_bet_leg(seat, side_bet, house, shown, awards)
+                for kind, side_bet in house.side_bets.items()
+                if kind in seat.side_bets
+            ]
         _check_legs(name, legs, seat.settled.bets, findings)
 
 

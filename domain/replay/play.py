@@ -41,12 +41,10 @@ def check_house(game: Game, opened: RoundOpened, house: House, findings: Finding
     """Check the round against its house: seating, decisions, the reveal, the way it ended."""
     findings.holds("currency_offered", opened.currency in house.currencies, None, opened.currency)
     findings.none_of("seats_within_house", [number for number in game.seats if number > house.seats])
-    hands = Counter(seat.player for seat in game.seats.values())
-    findings.none_of(
-        "hands_per_player", [player for player, n in hands.items() if n > house.hands_per_player]
-    )
+    findings.none_of("hands_per_player", _with_too_many_hands(game, house))
     findings.none_of("decision_order", _out_of_turn(game) if house.decisions_in_seat_order else [])
-    findings.none_of("decided_by", list(_illegal_deciders(game, opened, house)))
+    timed_out = [action for action in game.actions if action.data.decided_by == "timeout"]
+    findings.none_of("decided_by", [*_illegal_deciders(timed_out, opened, house)] if timed_out else [])
     _check_reveal(game, house, findings)
     if game.voided is None:
         findings.skip("void_cause")
@@ -68,11 +66,19 @@ def _out_of_turn(game: Game) -> list[dict[str, Any]]:
     return wrong
 
 
-def _illegal_deciders(game: Game, opened: RoundOpened, house: House) -> Iterator[dict[str, Any]]:
+def _with_too_many_hands(game: Game, house: House) -> list[str]:
+    """The players who hold more hands than the house allows."""
+    if len(game.seats) <= house.hands_per_player:
+        return []
+    hands = Counter(seat.player for seat in game.seats.values())
+    return [player for player, held in hands.items() if held > house.hands_per_player]
+
+
+def _illegal_deciders(
+    timed_out: Sequence[Record], opened: RoundOpened, house: House
+) -> Iterator[dict[str, Any]]:
     """A time-out only ever folds, where the house folds on a time-out and the table has one."""
-    for action in game.actions:
-        if action.data.decided_by != "timeout":
-            continue
+    for action in timed_out:
         if action.type != "Folded":
             yield action.problem("a time-out never stakes money")
         elif not house.timeout_folds:

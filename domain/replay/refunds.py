@@ -25,7 +25,7 @@ _FIGURES: Final = (
 def check(game: Game, opened: RoundOpened, house: House, findings: Findings) -> None:
     """Check that each seat got its stakes back in seat order, its contribution reversed right before."""
     order: list[tuple[str, int]] = []
-    for seat in game.in_seat_order():
+    for seat in game.in_seat_order:
         if "jackpot" in seat.side_bets:
             order.append(("ContributionReversed", seat.number))
             _check_reversal(seat, opened, findings)

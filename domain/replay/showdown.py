@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from domain.replay.fields import HAND
 from domain.replay.house import House, SideBet
@@ -12,8 +13,7 @@ from domain.replay.report import Findings
 from domain.replay.state import Game, Seat
 
 
-@dataclass(frozen=True, slots=True)
-class Showdown:
+class Showdown(Struct, frozen=True):
     """The final hand of each seat, the best of it and the dealer's first up-card, and the dealer's hand.
 
     A seat is missing where the events hold no such hand. `dealer` is None where the dealer's hand stayed
@@ -52,16 +52,17 @@ def showdown(game: Game, house: House, findings: Findings) -> Showdown:
     up_card = game.dealer_up.cards[:1] if game.dealer_up is not None else ()
     for seat in game.seats.values():
         five = seat.final or ()
-        if _distinct(five, HAND):
+        if five in ranked:
             # On a shared hand thousands of seats hold the same five cards.
-            if five not in ranked:
-                ranked[five] = rank(five)
             hands[seat.number] = ranked[five]
-        six = five + up_card
-        if "five_plus_one" in seat.side_bets and _distinct(six, HAND + 1):
-            if six not in ranked:
-                ranked[six] = rank(six)
-            with_up_card[seat.number] = ranked[six]
+        elif _distinct(five, HAND):
+            hands[seat.number] = ranked[five] = rank(five)
+        if "five_plus_one" in seat.side_bets:
+            six = five + up_card
+            if _distinct(six, HAND + 1):
+                if six not in ranked:
+                    ranked[six] = rank(six)
+                with_up_card[seat.number] = ranked[six]
     if game.dealer is None:
         findings.skip("dealer.category", "dealer.qualified")
         return Showdown(hands, with_up_card, None, qualified=False)

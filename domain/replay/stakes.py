@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from domain.replay.exact import in_text, units
 from domain.replay.house import House, SideBet
-from domain.replay.kinds import RoundOpened
+from domain.replay.kinds import CardExchanged, RoundOpened, SideBetPlaced
 from domain.replay.parts import Parameters
 from domain.replay.report import Findings
 from domain.replay.state import Game, Seat
@@ -17,9 +17,8 @@ _PUT_IN: Final = ("contribution", "jackpot_id", "overflow", "diversion")
 
 def check(game: Game, opened: RoundOpened, house: House, findings: Findings) -> None:
     """Check all stakes; amounts in minor units."""
-    parameters = opened.parameters
-    seats = game.in_seat_order()
-    findings.none_of("table_parameters", list(_unfit_parameters(parameters, house)))
+    parameters, seats = opened.parameters, game.in_seat_order
+    findings.none_of("table_parameters", _unfit_parameters(parameters, house))
     low, high = parameters.min_ante, parameters.max_ante
     if house.max_ante is not None:
         high = min(high, house.max_ante)
@@ -28,49 +27,57 @@ def check(game: Game, opened: RoundOpened, house: House, findings: Findings) -> 
         "ante_limits",
         [_wrong(number, [low, high], ante) for number, ante in antes if not low <= ante <= high],
     )
+    placed = [(seat.number, bet) for seat in seats for bet in seat.side_bets.values()]
     findings.none_of(
         "side_bets_offered",
+        [_wrong(number, None, bet.bet) for number, bet in placed if not _offered(bet.bet, opened, house)],
+    )
+    findings.none_of("side_bet_stakes", [*_unfit_side_bets(placed, parameters, house)] if placed else [])
+    findings.none_of("contributions", [*_unfit_contributions(placed, opened)] if placed else [])
+    multiple = house.raise_multiple
+    findings.none_of(
+        "raise_multiple",
         [
-            _wrong(seat.number, None, bet)
+            _wrong(seat.number, seat.ante.data.amount * multiple, seat.raised)
             for seat in seats
-            for bet in seat.side_bets
-            if not _offered(bet, opened, house)
+            if seat.raised is not None and seat.raised != seat.ante.data.amount * multiple
         ],
     )
-    findings.none_of("side_bet_stakes", list(_unfit_side_bets(seats, parameters, house)))
-    findings.none_of("contributions", list(_unfit_contributions(seats, opened)))
-    findings.none_of("raise_multiple", list(_unfit_raises(seats, house)))
-    findings.none_of("exchange", list(_unfit_exchanges(seats, house)))
+    bought = [(seat, seat.exchange) for seat in seats if seat.exchange is not None]
+    findings.none_of("exchange", [*_unfit_exchanges(bought, house)] if bought else [])
 
 
 def _wrong(seat: int, expected: object, actual: object) -> dict[str, Any]:
     return {"seat": seat, "expected": expected, "actual": actual}
 
 
-def _unfit_parameters(parameters: Parameters, house: House) -> Iterator[str]:
+def _unfit_parameters(parameters: Parameters, house: House) -> list[str]:
     """What a table must set for this house and did not, or set the wrong way round."""
+    unfit = []
     if parameters.min_ante > parameters.max_ante:
-        yield "min_ante"
+        unfit.append("min_ante")
     if parameters.min_side_bet > parameters.max_side_bet:
-        yield "min_side_bet"
+        unfit.append("min_side_bet")
     if house.capped and house.cap_amount is None and parameters.raise_win_cap is None:
-        yield "raise_win_cap"
-    if any(bet.table_stake for bet in house.side_bets.values()) and parameters.bonus_stake is None:
-        yield "bonus_stake"
+        unfit.append("raise_win_cap")
+    if parameters.bonus_stake is None and any(bet.table_stake for bet in house.side_bets.values()):
+        unfit.append("bonus_stake")
+    return unfit
 
 
 def _offered(bet: str, opened: RoundOpened, house: House) -> bool:
     return bet in house.side_bets and (bet != "jackpot" or opened.jackpot is not None)
 
 
-def _unfit_side_bets(seats: list[Seat], parameters: Parameters, house: House) -> Iterator[dict[str, Any]]:
-    for seat in seats:
-        for kind, placed in seat.side_bets.items():
-            side_bet = house.side_bets.get(kind)
-            if side_bet is not None:
-                low, high = _stake_limits(side_bet, parameters)
-                if not low <= placed.amount <= high:
-                    yield _wrong(seat.number, [low, high], placed.amount)
+def _unfit_side_bets(
+    placed: Sequence[tuple[int, SideBetPlaced]], parameters: Parameters, house: House
+) -> Iterator[dict[str, Any]]:
+    for number, bet in placed:
+        side_bet = house.side_bets.get(bet.bet)
+        if side_bet is not None:
+            low, high = _stake_limits(side_bet, parameters)
+            if not low <= bet.amount <= high:
+                yield _wrong(number, [low, high], bet.amount)
 
 
 def _stake_limits(side_bet: SideBet, parameters: Parameters) -> tuple[int, int]:
@@ -83,42 +90,33 @@ def _stake_limits(side_bet: SideBet, parameters: Parameters) -> tuple[int, int]:
     return parameters.min_side_bet, parameters.max_side_bet
 
 
-def _unfit_contributions(seats: list[Seat], opened: RoundOpened) -> Iterator[dict[str, Any]]:
+def _unfit_contributions(
+    placed: Sequence[tuple[int, SideBetPlaced]], opened: RoundOpened
+) -> Iterator[dict[str, Any]]:
     """A jackpot side bet puts exactly stake times share into the round's jackpot, other side bets nothing.
 
     How much of it the meter could not take depends on the meter, which is not in the round: some of it, all
     of it or nothing, and nothing where there is no ceiling.
     """
     jackpot = opened.jackpot
-    for seat in seats:
-        for kind, placed in seat.side_bets.items():
-            due = {}
-            if kind == "jackpot" and jackpot is not None:
-                contribution = placed.amount * units(jackpot.contribution)
-                due = {"contribution": in_text(contribution), "jackpot_id": jackpot.id}
-                if jackpot.diversion is not None:
-                    due["diversion"] = in_text(placed.amount * units(jackpot.diversion))
-                above = units(placed.overflow or "0")
-                if jackpot.ceiling is not None and 0 < above <= contribution:
-                    due["overflow"] = in_text(above)
-            said = {field: text for field in _PUT_IN if (text := getattr(placed, field)) is not None}
-            if said != due:
-                yield _wrong(seat.number, due, said)
+    for number, bet in placed:
+        due = {}
+        if bet.bet == "jackpot" and jackpot is not None:
+            contribution = bet.amount * units(jackpot.contribution)
+            due = {"contribution": in_text(contribution), "jackpot_id": jackpot.id}
+            if jackpot.diversion is not None:
+                due["diversion"] = in_text(bet.amount * units(jackpot.diversion))
+            above = units(bet.overflow or "0")
+            if jackpot.ceiling is not None and 0 < above <= contribution:
+                due["overflow"] = in_text(above)
+        said = {field: text for field in _PUT_IN if (text := getattr(bet, field)) is not None}
+        if said != due:
+            yield _wrong(number, due, said)
 
 
-def _unfit_raises(seats: list[Seat], house: House) -> Iterator[dict[str, Any]]:
-    for seat in seats:
-        due = seat.ante.data.amount * house.raise_multiple
-        if seat.raised is not None and seat.raised != due:
-            yield _wrong(seat.number, due, seat.raised)
-
-
-def _unfit_exchanges(seats: list[Seat], house: House) -> Iterator[dict[str, Any]]:
+def _unfit_exchanges(bought: Sequence[tuple[Seat, CardExchanged]], house: House) -> Iterator[dict[str, Any]]:
     """An exchange costs its fee in antes and takes the side bets with it that the house says (source 003)."""
-    for seat in seats:
-        exchange = seat.exchange
-        if exchange is None:
-            continue
+    for seat, exchange in bought:
         if house.exchange_fee_antes is None:
             yield _wrong(seat.number, None, "exchange")
             continue

@@ -14,14 +14,19 @@ from domain.replay.records import Record
 
 
 class Seat(Struct):
-    """What the events say about one seat. Absent things are None; amounts in minor units."""
+    """What the events say about one seat. Absent things are None; amounts in minor units.
+
+    `decided` is whether it `folded` or `raised`.
+    """
 
     number: int
     player: str
     ante: Record[kinds.AntePlaced]
     side_bets: dict[str, kinds.SideBetPlaced] = field(default_factory=dict)
     exchange: kinds.CardExchanged | None = None
-    decision: Record[Any] | None = None
+    decided: bool = False
+    folded: bool = False
+    raised: int | None = None
     dealt: tuple[str, ...] | None = None
     final: tuple[str, ...] | None = None
     settled: kinds.Settled | None = None
@@ -29,28 +34,14 @@ class Seat(Struct):
     refund: kinds.StakeRefunded | None = None
     reversal: Record[kinds.ContributionReversed] | None = None
 
-    @property
-    def folded(self) -> bool:
-        """Whether the seat gave up its ante."""
-        return self.decision is not None and self.decision.type == "Folded"
-
-    @property
-    def raised(self) -> int | None:
-        """The raise, or None."""
-        if self.decision is None or self.decision.type != "Raised":
-            return None
-        amount: int = self.decision.data.amount
-        return amount
-
     def stakes(self, side_bets: Sequence[str]) -> list[tuple[str, int]]:
         """Every bet of the seat with its stake, in the order of settlement.
 
         `side_bets` is the house's order.
         """
         placed: list[tuple[str, int]] = [("ante", self.ante.data.amount)]
-        raised = self.raised
-        if raised is not None:
-            placed.append(("raise", raised))
+        if self.raised is not None:
+            placed.append(("raise", self.raised))
         if self.exchange is not None:
             placed.append(("exchange_fee", self.exchange.fee))
         placed += [(bet, self.side_bets[bet].amount) for bet in side_bets if bet in self.side_bets]
@@ -60,7 +51,8 @@ class Seat(Struct):
 class Game(Struct):
     """The round as its events tell it.
 
-    `payments` are JackpotHit and Settled, `refunds` the reversals and refunds, in order.
+    `payments` are JackpotHit and Settled, `refunds` the reversals and refunds, in order. `in_seat_order` are
+    the seats again, ascending, when all events have been taken.
     """
 
     phase: str = "new"
@@ -81,12 +73,9 @@ class Game(Struct):
     voided_in: str = ""
     last_ante: int = 0
     problems: list[dict[str, Any]] = field(default_factory=list)
+    in_seat_order: list[Seat] = field(default_factory=list)
 
     @property
     def finished(self) -> bool:
         """Whether the events reach an end: closed, or void with every seat refunded."""
         return self.closed is not None or (self.voided is not None and self.refunded == len(self.seats))
-
-    def in_seat_order(self) -> list[Seat]:
-        """The seats that placed an ante, ascending."""
-        return [self.seats[number] for number in sorted(self.seats)]
