@@ -282,19 +282,25 @@ def test_a_ledger_that_somebody_else_writes_to_is_left_alone(postgres: str, tmp_
     other.close()
 
 
-def test_a_ledger_that_opens_no_rounds_is_not_filled(postgres: str, tmp_path: Path) -> None:
-    """Where the software is not what was accepted, filling ends with what the ledger says of it."""
-    dsn = fresh(postgres, "halted")
+@pytest.mark.parametrize(
+    ("register", "halted", "told"),
+    [("software", True, "not what was accepted"), ("log", "behind", "read-only")],
+)
+def test_a_ledger_that_opens_no_rounds_is_not_filled(
+    postgres: str, tmp_path: Path, register: str, halted: object, told: str
+) -> None:
+    """Where the software is not what was accepted, or the log disagrees, filling ends and says so."""
+    dsn = fresh(postgres, f"halted_{register}")
     venue = Venue(dsn, tmp_path)
     fill(venue, ("us-casino",), 5, seed=1, players=5)
     with psycopg.connect(dsn) as connection:
         connection.execute(
-            "INSERT INTO ledger.registers (name, position, active, state) VALUES ('software', 1, true, %s)",
-            [orjson.dumps({"halted": True})],
+            "INSERT INTO ledger.registers (name, position, active, state) VALUES (%s, 1, true, %s)",
+            [register, orjson.dumps({"halted": halted})],
         )
     load = BulkLoad(dsn)
     before = load.head()
-    with pytest.raises(BulkRefusedError, match="not what was accepted"):
+    with pytest.raises(BulkRefusedError, match=told):
         fill(venue, ("us-casino",), 5, seed=1, players=5)
     assert load.head() == before
     load.close()

@@ -47,7 +47,7 @@ def play(line: Connection, job: Job) -> None:
     furnished = list(furniture(job.run, job.rulesets, decision_seconds=DECISION_SECONDS))
     houses = [house for house, _ in furnished]
     guests = Guests(job.run, {house.currency for house in houses}, job.players)
-    games = Games(work, load, houses, guests, job.seed)
+    games = Games(work, load, houses, guests, job.seed, alone=job.alone)
     first = [command for _, commands in furnished for command in commands]
     # What is made here does not refer to itself, but by accident: the collector would look at it for nothing.
     # It does so between chunks, and not at what was there before.
@@ -70,7 +70,10 @@ def play(line: Connection, job: Job) -> None:
 
 
 def books(job: Job) -> Work:
-    """Books that know the published rule sets and the registers: all else here is this process's own."""
+    """Books that know the published rule sets and the registers: all else here is this process's own.
+
+    Raises BulkRefusedError where the ledger is halted.
+    """
     store = PostgresStore(job.dsn)
     try:
         answer = store.begin(FirstReading(0))
@@ -82,4 +85,6 @@ def books(job: Job) -> Work:
         work.rulesets.setdefault(row.ruleset_id, {})[row.version] = bookkeeping.ruleset_from(row)
     for register in answer.registers:
         registers.learn(work, register)
+    if work.log.halted is not None:
+        raise BulkRefusedError("the ledger is read-only: it is not what its evidence log has signed")
     return work
