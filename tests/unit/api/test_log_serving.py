@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import gzip
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -321,8 +320,8 @@ def test_a_bundle_the_sealer_has_written_is_there_without_the_database(tmp_path:
 def test_compressing_is_the_same_each_time(log: Log) -> None:
     """The entity behind an ETag is one: no time of day is in what was compressed."""
     answers = [log.get("/log/tile/entries/000", scope="audit", accept_encoding="gzip") for _ in range(2)]
+    assert answers[0].headers["content-encoding"] == "gzip"
     assert answers[0].headers["etag"] == answers[1].headers["etag"]
-    assert gzip.compress(answers[0].content, 6, mtime=0)[:2] == b"\x1f\x8b"
 
 
 def test_each_route_is_documented_for_every_log() -> None:
