@@ -318,14 +318,14 @@ def lp(*parts: bytes) -> bytes:
     return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
 
 
-def random_bytes(seed: bytes, personalization: bytes) -> Iterator[int]:
-    """Yield the bytes of HMAC_DRBG with SHA-256 (NIST SP 800-90A Rev. 1, 10.1.2), asked for 64 at a time."""
+def random_bytes(seed: bytes, personalization: bytes, blocks: int = 2) -> Iterator[int]:
+    """Yield the bytes of HMAC_DRBG with SHA-256 (NIST SP 800-90A Rev. 1, 10.1.2), asked for 64 at once."""
     key, value = b"\x00" * 32, b"\x01" * 32
     for separator in (b"\x00", b"\x01"):  # instantiate with 32 bytes of entropy and 16 of nonce
         key = hmac.digest(key, value + separator + seed + personalization, "sha256")
         value = hmac.digest(key, value, "sha256")
     while True:
-        for _ in range(2):
+        for _ in range(blocks):
             value = hmac.digest(key, value, "sha256")
             yield from value
         key = hmac.digest(key, value + b"\x00", "sha256")
@@ -367,9 +367,9 @@ def adjacent(earlier: Event, later: Event) -> bool:
     return bool(later.position - earlier.position == later.version - earlier.version)
 
 
-# ── signatures: Ed25519 (RFC 8032, 5.1), slow and short ─────────────────────────────────────────────────
-Point = tuple[int, int]
-P, ORDER_OF_BASE = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+# ── signatures: Ed25519 (RFC 8032, 5.1) ─────────────────────────────────────────────────────────────────
+Point = tuple[int, int, int, int]  # X, Y, Z, T: x = X/Z, y = Y/Z, xy = T/Z (5.1.4)
+P, BASE_ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
 D, ROOT_OF_MINUS_1 = -121665 * pow(121666, -1, P) % P, pow(2, (P - 1) // 4, P)
 
 
@@ -381,18 +381,18 @@ def point(raw: bytes) -> Point:
     x = x if x * x % P == square else x * ROOT_OF_MINUS_1 % P
     if y >= P or x * x % P != square or (odd and not x):
         raise ValueError("not a point of the curve")
-    return (x if x % 2 == odd else P - x), y
+    x = x if x % 2 == odd else P - x
+    return x, y, 1, x * y % P
 
 
 def plus(one: Point, other: Point) -> Point:
-    """Add two points of the curve y² - x² = 1 + D x² y²."""
-    (a, b), (c, d) = one, other
-    t = D * a * b * c * d
-    return (a * d + b * c) * pow(1 + t, -1, P) % P, (b * d + a * c) * pow(1 - t, -1, P) % P
+    (x, y, z, t), (u, v, w, s) = one, other
+    a, b, c, d = (y - x) * (v - u), (y + x) * (v + u), 2 * D * t * s % P, 2 * z * w
+    return (b - a) * (d - c) % P, (d + c) * (b + a) % P, (d - c) * (d + c) % P, (b - a) * (b + a) % P
 
 
 def times(scalar: int, base: Point) -> Point:
-    total = (0, 1)
+    total = (0, 1, 1, 0)
     for bit in f"{scalar:b}":
         total = plus(total, total)
         total = plus(total, base) if bit == "1" else total
@@ -405,9 +405,10 @@ def signed(public: bytes, message: bytes, signature: bytes) -> bool:
         key, r, s = point(public), point(signature[:32]), int.from_bytes(signature[32:], "little")
     except (ValueError, IndexError):
         return False
-    hashed = int.from_bytes(hashlib.sha512(signature[:32] + public + message).digest(), "little")
-    sound = len(public) * 2 == len(signature) == SIGNATURE and s < ORDER_OF_BASE and times(8, key) != (0, 1)
-    return sound and times(s, BASE) == plus(r, times(hashed % ORDER_OF_BASE, key))
+    k = int.from_bytes(hashlib.sha512(signature[:32] + public + message).digest(), "little") % BASE_ORDER
+    (x, y, z, _), (u, v, w, _) = times(s % BASE_ORDER, BASE), plus(r, times(k, key))
+    sound = len(public) * 2 == len(signature) == SIGNATURE and s < BASE_ORDER and times(8, key)[0]
+    return bool(sound) and (x * w - u * z) % P == (y * w - v * z) % P == 0
 
 
 BASE = point((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
@@ -468,10 +469,9 @@ def climb(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes:
 
 def grow(old: int, size: int, root: bytes, proof: Sequence[bytes]) -> tuple[bytes, bytes]:
     """Return the roots of the old and the new tree that a consistency proof leads to from the old root."""
-    if old == size or not proof:
-        return (
-            b"".join([root, *proof]),
-        ) * 2  # one hash: the old root where it is in the tree, or the proof's
+    if old >= size or not proof:  # one hash is left: the old root where it is in the tree, else the proof's
+        root = b"".join([root, *proof]) if old == size else b""
+        return root, root
     *below, beside = proof
     split = 1 << (size - 1).bit_length() - 1
     if old <= split:
@@ -1005,6 +1005,8 @@ class Round:
         """Read a copied log from its first entry on: hash all of it, and follow every jackpot through it."""
         step, pots, gaps = "log.jackpot", dict[str, dict[str, Any]](), list[int]()
         folder = folder if (folder / "tile").is_dir() else folder / note.origin.rpartition("/")[2]
+        if not (folder / "tile").is_dir():
+            raise Unusable("there is no copy of the log where --jackpot says")
 
         def leaves() -> Iterator[bytes]:
             for position, (leaf, entry) in enumerate(entries(folder, note.size), start=1):
