@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from api.cli.bench import audit
+from api.cli.bench.audit import bench_audit
 from api.cli.bench.read import Work, bench_read
 from api.cli.bench.write import bench_write
 
@@ -19,7 +21,12 @@ def main(arguments: list[str] | None = None) -> int:
     kinds = parser.add_subparsers(dest="kind", required=True)
     _write(kinds.add_parser("write", help="full rounds a second, in process and over HTTP, and the floor"))
     _read(kinds.add_parser("read", help="projections, statements, records, balances as they were, lag, disk"))
+    _audit(kinds.add_parser("audit", help="a ledger derived again, from files and PostgreSQL; its evidence"))
     chosen = parser.parse_args(arguments)
+    if chosen.kind == "audit":
+        if not ROUNDS_MIN <= chosen.rounds <= FILLED_MAX or min(chosen.singles, chosen.requests) < 1:
+            parser.error(f"rounds are {ROUNDS_MIN} to {FILLED_MAX}, and of the others there is at least one")
+        return bench_audit(audit.Work(chosen.rounds, chosen.singles, chosen.requests), as_json=chosen.json)
     if chosen.kind == "read":
         if not ROUNDS_MIN <= chosen.rounds <= FILLED_MAX or chosen.compare_rounds > FILLED_MAX:
             parser.error(f"rounds are {ROUNDS_MIN} to {FILLED_MAX}")
@@ -60,6 +67,13 @@ def _read(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--requests", type=int, default=500, help="of each kind of read (%(default)s)")
     parser.add_argument("--rate", type=int, default=1_000, help="rounds a second over HTTP (%(default)s)")
     parser.add_argument("--seconds", type=int, default=20, help="at that rate (%(default)s)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _audit(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rounds", type=int, default=100_000, help="one-seat rounds (%(default)s)")
+    parser.add_argument("--singles", type=int, default=2_000, help="rounds read one by one (%(default)s)")
+    parser.add_argument("--requests", type=int, default=300, help="evidence files asked for (%(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 

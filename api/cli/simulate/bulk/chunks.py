@@ -12,7 +12,10 @@ CHUNK_EVENTS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a process needs to know once. `dsn` holds a password: it is not printed."""
+    """What a process needs to know once. `dsn` holds a password: it is not printed.
+
+    `alone`: no round has more than one guest.
+    """
 
     dsn: str = field(repr=False)
     run: str
@@ -20,6 +23,7 @@ class Job:
     seed: str
     players: int
     build: str
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

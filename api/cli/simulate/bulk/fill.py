@@ -57,10 +57,12 @@ def fill(
     processes: int | None = None,
     chunk_events: int = CHUNK_EVENTS,
     days: int = DAYS,
+    alone: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Filled:
     """Write `rounds` rounds, with all that belongs to them, into a ledger that nobody else is writing to.
 
+    `alone`: no round has more than one guest.
     Raises BulkRefusedError where somebody is, or where a process ends; what was committed by then is a
     valid ledger.
     """
@@ -71,7 +73,7 @@ def fill(
     count = processes or max(min(os.cpu_count() or 1, PROCESSES_MAX), 2)
     with (
         psycopg.connect(venue.dsn, autocommit=True) as connection,
-        _crew(venue, position, tuple(rulesets), seed, players, count) as crew,
+        _crew(venue, position, tuple(rulesets), seed, players, count, alone=alone) as crew,
     ):
         for done in _chunks(crew, filled, rounds, step_us, chunk_events):
             if done.position // _PARTITIONS_EVERY > filled.position // _PARTITIONS_EVERY:
@@ -186,7 +188,14 @@ class _Crew:
 
 @contextmanager
 def _crew(
-    venue: venues.Venue, position: int, rulesets: tuple[str, ...], seed: int, players: int, count: int
+    venue: venues.Venue,
+    position: int,
+    rulesets: tuple[str, ...],
+    seed: int,
+    players: int,
+    count: int,
+    *,
+    alone: bool,
 ) -> Iterator[_Crew]:
     crew = _Crew(
         [
@@ -198,6 +207,7 @@ def _crew(
                 f"{seed}:{number}",
                 -(-players // count),
                 venues.BUILD,
+                alone,
             )
             for number in range(count)
         ]

@@ -41,9 +41,22 @@ class Sink(Protocol):
 
 
 class Games:
-    """The rounds of one process. `work` has the rule sets and goes on at the ledger's end."""
+    """The rounds of one process. `work` has the rule sets and goes on at the ledger's end.
 
-    def __init__(self, work: Work, sink: Sink, houses: Sequence[House], guests: Guests, seed: str) -> None:
+    `alone`: no round has more than one guest.
+    """
+
+    def __init__(
+        self,
+        work: Work,
+        sink: Sink,
+        houses: Sequence[House],
+        guests: Guests,
+        seed: str,
+        *,
+        alone: bool = False,
+    ) -> None:
+        self._alone = alone
         self.tally = Tally()
         self._work = work
         self._sink = sink
@@ -103,7 +116,7 @@ class Games:
 
     def _next(self) -> Iterator[bool] | None:
         """Begin the next visit, if it fits and its guests are free."""
-        for alone in (False, True):
+        for alone in (True,) if self._alone else (False, True):
             visit = plans.visit(self._houses, self._seed, self._visits, alone=alone)
             most = self._events_max(visit)
             if self._fits(most):
