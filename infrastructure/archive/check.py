@@ -7,19 +7,19 @@ who knew them: by what the ledger recorded, or by a manifest's signature that wa
 from __future__ import annotations
 
 import hashlib
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import orjson
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from infrastructure.archive import manifest as manifests
 from infrastructure.archive.day import frontier_of, hashes_of
 from infrastructure.archive.layout import CONTEXT, EVENTS, SEALED, SIGNATURE
-from infrastructure.archive.manifest import FORMAT, ArchiveError
+from infrastructure.archive.manifest import FORMAT, ArchiveError, hash_from, hash_text
 from infrastructure.archive.reader import Archive, Day, events
 from infrastructure.evidence.merkle import leaf_hashes, verify_consistency
 from infrastructure.evidence.notes import (
@@ -154,7 +154,7 @@ class _Checking:
             self.differs(f"{name}/{SIGNATURE}: {error}")
         try:
             self._check_log(day)
-        except (NoteError, ValueError) as error:
+        except (NoteError, ArchiveError) as error:
             self.differs(f"{name}/{SEALED}: {error}")
 
     def _check_file(self, day: Day, name: str) -> bool:
@@ -171,7 +171,11 @@ class _Checking:
         if (length, hashed.hexdigest()) != (said.bytes, said.sha256):
             self.differs(f"{day.manifest.day}/{name} is not the file that was exported")
             return False
-        rows: int = pq.read_metadata(day.folder / name).num_rows
+        try:
+            rows: int = pq.read_metadata(day.folder / name).num_rows
+        except (OSError, pa.ArrowException):
+            self.differs(f"{day.manifest.day}/{name} is no Parquet file")
+            return False
         if rows != said.rows:
             self.differs(f"{day.manifest.day}/{name} has {rows} rows, the manifest says {said.rows}")
         return rows == said.rows
@@ -192,19 +196,23 @@ class _Checking:
             progress(self._events, self._all)
         if position != manifest.last_position:
             raise ArchiveError(f"its events end at position {position}, not {manifest.last_position}")
-        root = b64encode(frontier.root()).decode()
+        root = hash_text(frontier.root())
         if root != manifest.log.root or hashes_of(frontier) != manifest.log.after:
             raise ArchiveError("its events do not have the root that the manifest says")
 
     def _notice(self, data: bytes) -> None:
         """Take from the ledger's events which days it exported, and which keys sign its log."""
-        if _EXPORTED in data:
+        is_export, is_key = _EXPORTED in data, any(mark in data for mark in _KEYS)
+        if not is_export and not is_key:
+            return
+        try:
             said = orjson.loads(data)["data"]
-            self.compare_known([Known(said["sequence"], said["day"], said["manifest_sha256"])])
-        elif any(mark in data for mark in _KEYS):
-            key = parse_vkey(orjson.loads(data)["data"]["vkey"])
-            if key not in self._own:
+            if is_export:
+                self.compare_known([Known(said["sequence"], said["day"], said["manifest_sha256"])])
+            elif (key := parse_vkey(said["vkey"])) not in self._own:
                 self._own.append(key)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            self.differs("an event about the log, or about an export, is not one of its kind")
 
     def _check_signature(self, day: Day) -> None:
         note = parse_note((day.folder / SIGNATURE).read_bytes())
@@ -216,15 +224,17 @@ class _Checking:
     def _check_log(self, day: Day) -> None:
         """The day's root is one that the log has signed, or that what it has signed grew out of."""
         manifest, sealed = day.manifest, day.sealed
+        for key in sealed.keys:  # a claim, but not a damaged one
+            parse_vkey(key)
         note = parse_note(sealed.checkpoint.encode())
         verify(note, self._keys(day))
         checkpoint = parse_checkpoint(note.text)
         grown = verify_consistency(
             manifest.last_position,
-            b64decode(manifest.log.root),
+            hash_from(manifest.log.root),
             checkpoint.size,
             checkpoint.root,
-            [b64decode(each) for each in sealed.proof],
+            [*map(hash_from, sealed.proof)],
         )
         if not grown:
             raise NoteError("the checkpoint's tree does not begin with the day's events")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -28,7 +27,7 @@ from infrastructure.archive.layout import (
     ROUNDS,
     StoredRow,
 )
-from infrastructure.archive.manifest import ArchiveError, File, Log
+from infrastructure.archive.manifest import ArchiveError, File, Log, hash_from, hash_text
 from infrastructure.archive.reader import Day, balances, events
 from infrastructure.defects import place
 from infrastructure.evidence.merkle import Frontier, complete_subtrees, leaf_hashes
@@ -106,7 +105,7 @@ def write_day(
         files[ONWARD] = parquet.write(folder / ONWARD, EVENT_COLUMNS, fold.onward())
         times = instant(fold.first_us), instant(fold.last_us)
     root = frontier.root()
-    log = Log(b64encode(root).decode(), log_before, hashes_of(frontier))
+    log = Log(hash_text(root), log_before, hashes_of(frontier))
     return Written(files, log, root, *times)
 
 
@@ -188,13 +187,13 @@ def frontier_of(size: int, hashes: Sequence[str]) -> Frontier:
     subtrees = complete_subtrees(0, size)
     if len(subtrees) != len(hashes):
         raise ArchiveError(f"a tree of {size} events consists of {len(subtrees)} parts, not {len(hashes)}")
-    known = dict(zip(subtrees, map(b64decode, hashes), strict=True))
+    known = dict(zip(subtrees, map(hash_from, hashes), strict=True))
     return Frontier.of(size, lambda level, index: known[level, index])
 
 
 def hashes_of(frontier: Frontier) -> tuple[str, ...]:
     """A frontier as a manifest has it."""
-    return tuple(b64encode(root).decode() for _, _, root in frontier.nodes)
+    return tuple(hash_text(root) for _, _, root in frontier.nodes)
 
 
 def _row(event: Happened, data: bytes) -> Row:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from base64 import b64decode, b64encode
 from typing import Any, Final, NamedTuple
 
 import orjson
 
 from infrastructure.archive.layout import FILES
+from infrastructure.evidence.merkle import HASH_BYTES
 
 FORMAT: Final = "stud-ledger/archive/1"
 _HEX: Final = re.compile(r"[0-9a-f]{64}")
@@ -132,12 +134,29 @@ def decode_sealed(stored: bytes) -> Sealed:
     try:
         value: dict[str, Any] = orjson.loads(stored)
         sealed = Sealed(**{**value, "proof": tuple(value["proof"]), "keys": tuple(value["keys"])})
-        sound = all(type(text) is str for text in (sealed.checkpoint, *sealed.proof, *sealed.keys))
+        texts = (sealed.checkpoint, *sealed.proof, *sealed.keys)
+        sound = all(type(text) is str for text in texts) and encode_sealed(sealed) == stored
     except (KeyError, TypeError, ValueError) as error:
         raise ArchiveError(f"this is no proof of the log ({type(error).__name__})") from None
     if not sound:
         raise ArchiveError("this is no proof of the log")
     return sealed
+
+
+def hash_from(text: str) -> bytes:
+    """The hash that a text in base64 stands for. Raises ArchiveError where it is not spelt as we spell it."""
+    try:
+        found = b64decode(text, validate=True)
+    except ValueError:
+        found = b""
+    if len(found) != HASH_BYTES or hash_text(found) != text:
+        raise ArchiveError("this is not a hash in base64")
+    return found
+
+
+def hash_text(hash_: bytes) -> str:
+    """A hash as manifests have it."""
+    return b64encode(hash_).decode()
 
 
 def _is_sound(manifest: Manifest) -> bool:

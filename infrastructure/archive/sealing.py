@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-
-from infrastructure.archive.manifest import ArchiveError, Sealed
+from infrastructure.archive.manifest import ArchiveError, Sealed, hash_text
 from infrastructure.evidence.folder import LogFolder, LogUnavailable
 from infrastructure.evidence.merkle import verify_consistency
 from infrastructure.evidence.notes import (
@@ -44,9 +42,7 @@ class LogSeal:
                 f"the events up to position {size} are not those that the evidence log has sealed: "
                 "audit the ledger (scripts/audit)"
             )
-        return Sealed(
-            note.decode(), tuple(b64encode(each).decode() for each in proof), tuple(self._folder.keys())
-        )
+        return Sealed(note.decode(), tuple(map(hash_text, proof)), tuple(self._folder.keys()))
 
     def sign(self, text: str) -> bytes:
         """A signed note of a text."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import orjson
 import pyarrow as pa
@@ -122,6 +123,20 @@ def test_a_missing_file_is_found(copy: Path, name: str) -> None:
     assert f"{folder.name}/{name}" in the_problem(check(copy))
 
 
+def test_any_bit_anywhere_is_found(copy: Path) -> None:
+    """Random bits of random files, one at a time: each is found, by a line that names the day."""
+    random = Random(41)
+    files = sorted(path for path in copy.rglob("*") if path.is_file())
+    for _ in range(60):
+        path = random.choice(files)
+        whole = path.read_bytes()
+        at = random.randrange(len(whole))
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << random.randrange(8)]) + whole[at + 1 :])
+        assert path.parent.name in the_problem(check(copy)), (path, at)
+        path.write_bytes(whole)
+    assert not check(copy).problems
+
+
 def test_a_missing_day_is_found(copy: Path) -> None:
     """A day in the middle, or the first, is missed by its neighbours."""
     middle, first = days(copy)[2], days(copy)[0]
@@ -195,12 +210,28 @@ def alter_events(folder: Path) -> None:
     pq.write_table(pa.Table.from_pylist(table, pq.read_schema(folder / EVENTS)), folder / EVENTS)
 
 
+def spoil_an_export(folder: Path) -> None:
+    """Write a day's events anew, with nothing in the one that tells of an export."""
+    table = pq.read_table(folder / EVENTS).to_pylist()
+    place = next(number for number, row in enumerate(table) if row["type"] == "ArchiveExported")
+    event = orjson.loads(table[place]["data"]) | {"data": []}
+    table[place]["data"] = orjson.dumps(event, option=orjson.OPT_SORT_KEYS)
+    pq.write_table(pa.Table.from_pylist(table, pq.read_schema(folder / EVENTS)), folder / EVENTS)
+
+
+def put_a_picture(folder: Path) -> None:
+    """Put something else where the hands are."""
+    (folder / ROUNDS).write_bytes(b"GIF89a")
+
+
 @pytest.mark.parametrize(
     ("alter", "day", "said"),
     [
         (alter_hands, 1, "its manifest was"),
         (alter_events, 1, "do not have the root"),
         (alter_events, 3, "do not have the root"),
+        (spoil_an_export, 1, "not one of its kind"),
+        (put_a_picture, 1, f"{ROUNDS} is no Parquet file"),
     ],
 )
 def test_what_is_signed_again_with_the_real_key_is_found(
