@@ -49,6 +49,16 @@ AICS: Final = {
 """What `aics-tlog` is asked, in the folder of `vector_log`."""
 
 
+GO: Final = (
+    *("-sizes", ",".join(map(str, vector_log.SIZES))),
+    *("-pairs", ",".join(f"{old}:{new}" for old, new in vector_log.PAIRS)),
+    *("-notes", "old.note,fork.note"),
+    *("-leaves", ",".join(map(str, vector_log.LEAVES))),
+    *("-broken", "1024"),
+)
+"""What golang.org/x/mod/sumdb is asked there."""
+
+
 def has_aics() -> bool:
     """Say whether this Python has aics-tlog."""
     return importlib.util.find_spec("aics_tlog") is not None
@@ -107,8 +117,11 @@ def go_sources() -> Path | None:
     return sources if (sources / "x" / "mod" / "sumdb" / "tlog").is_dir() else None
 
 
-def ask_go(folder: Path) -> dict[str, Any]:
-    """Return what golang.org/x/mod/sumdb says: its sources are those that the Go here was made with."""
+def ask_go(folder: Path, *asked: str) -> dict[str, Any]:
+    """Return what golang.org/x/mod/sumdb says of a folder, asked so.
+
+    Its sources are those that the Go here was made with. What can be asked is told in sumdb/main.go.
+    """
     sources = go_sources()
     assert sources is not None
     with tempfile.TemporaryDirectory() as workspace:
@@ -118,9 +131,7 @@ def ask_go(folder: Path) -> dict[str, Any]:
             "go",
             "run",
             str(VECTORS / "sumdb" / "main.go"),
-            *("-sizes", ",".join(map(str, vector_log.SIZES))),
-            *("-leaves", ",".join(map(str, vector_log.LEAVES))),
-            *("-pairs", ",".join(f"{old}:{new}" for old, new in vector_log.PAIRS)),
+            *asked,
             str(folder),
         ]
         done = subprocess.run(
@@ -142,7 +153,7 @@ def main(which: str) -> None:
         folder = Path(made)
         vector_log.write(folder)
         go = which == "sumdb"
-        found = ask_go(folder) if go else {"commands": ask_aics(folder), "made": made_by_aics()}
+        found = ask_go(folder, *GO) if go else {"commands": ask_aics(folder), "made": made_by_aics()}
     sys.stdout.write(json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
 
 

@@ -95,7 +95,7 @@ def test_go_found_what_was_altered() -> None:
 @needs_go
 def test_go_says_so_again(folder: Path) -> None:
     """Asked now, golang.org/x/mod/sumdb says what is kept."""
-    assert other_verifiers.ask_go(folder) == SUMDB
+    assert other_verifiers.ask_go(folder, *other_verifiers.GO) == SUMDB
 
 
 # ── What aics-tlog said ─────────────────────────────────────────────────────────────────────────────────────

@@ -4,9 +4,10 @@
 // made by the package tlog and checked by it against the checkpoint's root. (That reader alone is not enough: as of Go 1.19
 // it passes over some of the tiles when it compares them with the root.)
 //
-//	main -sizes 1,2,… -leaves 0,1,… -pairs 1:2,… FOLDER
+//	main -sizes 1,2,… -pairs 1:2,… -notes old.note,… -leaves 0,1,… -broken 1024 FOLDER
 //
-// The folder holds log/, broken/, *.note, *.vkey and leaf-<i>.
+// The folder holds log/ and three *.vkey; the notes, which are earlier checkpoints; leaf-<i>, the leaves' bytes; and in
+// broken/ the same log, in which the proof of one leaf was altered.
 package main
 
 import (
@@ -101,9 +102,16 @@ func said(err error) string {
 	return "ok"
 }
 
+func words(text, separator string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, separator)
+}
+
 func numbers(text, separator string) []int64 {
 	var found []int64
-	for _, each := range strings.Split(text, separator) {
+	for _, each := range words(text, separator) {
 		number, err := strconv.ParseInt(each, 10, 64)
 		must(err)
 		found = append(found, number)
@@ -113,8 +121,10 @@ func numbers(text, separator string) []int64 {
 
 func main() {
 	sizes := flag.String("sizes", "1", "sizes whose roots are told")
-	leaves := flag.String("leaves", "0", "leaves whose inclusion is proved")
 	pairs := flag.String("pairs", "1:1", "sizes between which consistency is proved")
+	notes := flag.String("notes", "", "earlier checkpoints")
+	leaves := flag.String("leaves", "", "leaves whose inclusion is proved")
+	broken := flag.Int64("broken", -1, "the leaf whose proof was altered")
 	flag.Parse()
 	folder := flag.Arg(0)
 	read := func(name string) []byte {
@@ -166,7 +176,7 @@ func main() {
 	report["inclusion"] = records
 
 	trees := map[string]interface{}{}
-	for _, pair := range strings.Split(*pairs, ",") {
+	for _, pair := range words(*pairs, ",") {
 		both := numbers(pair, ":")
 		before, err := tlog.TreeHash(both[0], hashes)
 		must(err)
@@ -181,7 +191,7 @@ func main() {
 	}
 	report["consistency"] = trees
 
-	for _, name := range []string{"old.note", "fork.note"} {
+	for _, name := range words(*notes, ",") {
 		earlier, err := note.Open(read(name), note.VerifierList(key("log.vkey")))
 		must(err)
 		before := head(earlier.Text)
@@ -189,11 +199,15 @@ func main() {
 		must(err)
 		report[name] = said(tlog.CheckTree(proof, tree.N, tree.Hash, before.N, before.Hash))
 	}
-	proof, err := tlog.ProveRecord(tree.N, 1024, tlog.TileHashReader(tree, tiles(filepath.Join(folder, "broken"))))
-	if err == nil {
-		err = tlog.CheckRecord(proof, tree.N, tree.Hash, 1024, tlog.RecordHash(read("leaf-1024")))
+	if *broken >= 0 {
+		altered := tlog.TileHashReader(tree, tiles(filepath.Join(folder, "broken")))
+		proof, err := tlog.ProveRecord(tree.N, *broken, altered)
+		if err == nil {
+			leaf := tlog.RecordHash(read(fmt.Sprintf("leaf-%d", *broken)))
+			err = tlog.CheckRecord(proof, tree.N, tree.Hash, *broken, leaf)
+		}
+		report["broken"] = said(err)
 	}
-	report["broken"] = said(err)
 
 	text, err := json.MarshalIndent(report, "", " ")
 	must(err)
