@@ -61,7 +61,7 @@ NOT_FOUND: Final = {
     "ruleset_id": "ruleset_not_found",
     "approval_id": "approval_not_found",
     "person_id": "person_not_found",
-    **dict.fromkeys(("level", "index", "position", "old", "new", "run_id"), "not_found"),
+    "run_id": "not_found",
 }
 """What a path parameter that can be nobody's id answers."""
 

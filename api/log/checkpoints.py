@@ -10,7 +10,7 @@ from typing import Final
 from api.problems import RETRY_AFTER_SECONDS, Problem
 from infrastructure.clock import Clock
 from infrastructure.evidence.folder import Generation, LogFolder
-from infrastructure.evidence.notes import parse_checkpoint, parse_note
+from infrastructure.evidence.notes import Checkpoint, parse_checkpoint, parse_note
 
 WAIT_SECONDS_MAX: Final = 2.0
 """How long a request waits for the log: it signs within two seconds of a commit."""
@@ -53,5 +53,10 @@ async def sealed(
         await asyncio.sleep(LOOK_SECONDS)
 
 
+def checkpoint_of(note: bytes) -> Checkpoint:
+    """The checkpoint of a note that a log has published. Raises NoteError."""
+    return parse_checkpoint(parse_note(note).text)
+
+
 def _with(note: bytes | None, size: int) -> bytes | None:
-    return note if note is not None and parse_checkpoint(parse_note(note).text).size >= size else None
+    return note if note is not None and checkpoint_of(note).size >= size else None

@@ -13,73 +13,34 @@ from __future__ import annotations
 import asyncio
 import gzip
 import hashlib
+import re
 from base64 import b64encode
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from api import openapi
 from api.auth import AUDIT, reader, scopes
-from api.log.checkpoints import newest_note
+from api.log import documented
+from api.log.checkpoints import checkpoint_of, newest_note
+from api.log.documented import BYTES, PROOF_FIRST_LINE, TEXT, served
 from api.paging import reading_of
 from api.problems import Problem
 from api.tokens import Token
 from infrastructure.evidence.folder import Generation, LogFolder
 from infrastructure.evidence.merkle import TILE_WIDTH
-from infrastructure.evidence.notes import Checkpoint, parse_checkpoint, parse_note
+from infrastructure.evidence.notes import Checkpoint
 from infrastructure.evidence.tiles import pack_entries, parse_path, width_at
 from infrastructure.reading import Reading
 
 FOREVER: Final = "max-age=31536000, immutable"
 A_WHILE: Final = "max-age=3600"
 """A partial tile never changes either, but the whole one takes its place."""
-A_MOMENT: Final = "max-age=1"
 A_MINUTE: Final = "max-age=60"
-PROOF_FIRST_LINE: Final = "c2sp.org/tlog-proof@v1"
+A_MOMENT: Final = "max-age=1"
 
-_BYTES: Final = "application/octet-stream"
-_TEXT: Final = "text/plain; charset=utf-8"
 _NOT_YET: Final = {"Cache-Control": "no-store"}
-_GENERATION: Final = {
-    "name": "generation",
-    "in": "path",
-    "required": True,
-    "description": "Which of the ledger's logs: they are counted from 1.",
-    "schema": {"type": "string", "pattern": "^[1-9][0-9]{0,8}$"},
-    "example": "1",
-}
-_NOTE: Final = (
-    "stud-ledger/3f79bb7b435b0532/1\n4711\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n\n"
-    "\u2014 stud-ledger/3f79bb7b435b0532/1 Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1"
-    "gGzGGku9nTo+zyWE+xeMcTOAYQ8=\n"
-)
-
-_Level = Annotated[str, Path(pattern="^[0-7]$", description="0: the events' own hashes.", examples=["0"])]
-_Index = Annotated[
-    str,
-    Path(
-        pattern=r"^(x[0-9]{3}/){0,5}[0-9]{3}(\.p/[1-9][0-9]{0,2})?$",
-        description="Which tile, in groups of three digits, all but the last after an `x`; behind `.p/` how "
-        "many hashes a partial one holds.",
-        examples=["x001/x234/067", "018.p/103"],
-    ),
-]
-_Position = Annotated[
-    str,
-    Path(
-        pattern="^[1-9][0-9]{0,15}$",
-        description="The event's position: its leaf is one less.",
-        examples=["42"],
-    ),
-]
-_Size = Annotated[
-    str, Path(pattern="^(0|[1-9][0-9]{0,15})$", description="A tree's size, in events.", examples=["42"])
-]
-
-_Auditor = Annotated[Token, Depends(reader(AUDIT))]
-_Endpoint = TypeVar("_Endpoint", bound=Callable[..., Response | Awaitable[Response]])
+_NUMBER: Final = re.compile("0|[1-9][0-9]{0,15}", re.ASCII)
 
 router = APIRouter(tags=["evidence log"])
 
@@ -100,119 +61,108 @@ def _log(request: Request) -> Generation:
 
 
 _Log = Annotated[Generation, Depends(_log)]
+_Auditor = Annotated[Token, Depends(reader(AUDIT))]
 
 
-def _served(
-    path: str, summary: str, example: str, *codes: str, **more: Any
-) -> Callable[[_Endpoint], _Endpoint]:
-    """Serve what an endpoint gives for the newest log and for those before, to GET and HEAD."""
-    kind = more.pop("media_type", "text/plain")
-    schema = {"type": "string", **({"format": "binary"} if kind == _BYTES else {})}
-    answer = {"description": "Successful Response", "content": {kind: {"schema": schema, "example": example}}}
-
-    def register(endpoint: _Endpoint) -> _Endpoint:
-        for prefix, suffix, parameters in (
-            ("", "", []),
-            ("/{generation}", " (of an earlier log)", [_GENERATION]),
-        ):
-            for method in ("GET", "HEAD"):
-                router.add_api_route(
-                    f"/log{prefix}{path}",
-                    endpoint,
-                    methods=[method],
-                    summary=summary + suffix,
-                    include_in_schema=method == "GET",
-                    response_class=Response,
-                    responses=openapi.only("not_found", *codes, "overloaded", "internal_error"),
-                    openapi_extra={"parameters": parameters, "responses": {"200": answer}},
-                    **more,
-                )
-        return endpoint
-
-    return register
-
-
-@_served("/checkpoint", "The newest checkpoint", _NOTE)
+@served(router, "/checkpoint", "The newest checkpoint", documented.NOTE)
 def read_checkpoint(request: Request, log: _Log) -> Response:
     """What the log has signed last: how many events it has and their tree's root, with all signatures on it.
 
     A signed note (C2SP tlog-checkpoint). What a witness cosigned later comes with the next one.
     """
-    return _answer(request, _published(log)[0], _TEXT, f"public, {A_MOMENT}")
+    return _answer(request, _published(log)[0], TEXT, f"public, {A_MOMENT}")
 
 
-@_served("/key", "The log's public keys", "stud-ledger/3f79bb7b435b0532/1+8f3a01c2+AXQ…\n")
+@served(router, "/key", "The log's public keys", documented.KEY)
 def read_keys(request: Request, log: _Log) -> Response:
     """One a line, the newest first: the older ones verify older checkpoints (C2SP signed-note)."""
-    keys = "".join(f"{key}\n" for key in list(log.keys()))
-    return _answer(request, keys.encode(), _TEXT, f"public, {A_MINUTE}")
+    keys: list[str] = log.keys()
+    return _answer(request, "".join(f"{key}\n" for key in keys).encode(), TEXT, f"public, {A_MINUTE}")
 
 
-@_served(
+@served(
+    router,
     "/tile/entries/{index:path}",
     "A bundle of events",
-    "…",
+    "\x00\x13{…}",
     "entries_not_ready",
     "unauthenticated",
     "scope_missing",
-    media_type=_BYTES,
+    parts=(documented.INDEX,),
+    media_type=BYTES,
     dependencies=[scopes(AUDIT)],
 )
-async def read_entries(request: Request, _: _Auditor, log: _Log, index: _Index) -> Response:
+async def read_entries(request: Request, _: _Auditor, log: _Log) -> Response:
     """Up to 256 events as they are stored, each after its length in two bytes.
 
     `entries_not_ready` until every round with an event in it has ended.
     """
-    number, width = await asyncio.to_thread(_place, log, "entries", index)
+    number, width = await asyncio.to_thread(_tile, request, log, "entries")
     data = await _entries(reading_of(request), log, number, width)
     encoding = "gzip" if _takes_gzip(request) else None
     if encoding is not None:
         data = await asyncio.to_thread(gzip.compress, data, 6, mtime=0)
-    return _answer(request, data, _BYTES, f"private, {_age(width)}", encoding)
+    return _answer(request, data, BYTES, f"private, {_age(width)}", encoding)
 
 
-@_served("/tile/{level}/{index:path}", "A tile of hashes", "…", media_type=_BYTES)
-def read_tile(request: Request, log: _Log, level: _Level, index: _Index) -> Response:
-    """256 hashes of 32 bytes, or as many as a partial one is asked for (C2SP tlog-tiles).
+@served(
+    router,
+    "/tile/{level}/{index:path}",
+    "A tile of hashes",
+    "…",
+    parts=(documented.LEVEL, documented.INDEX),
+    media_type=BYTES,
+)
+def read_tile(request: Request, log: _Log) -> Response:
+    """256 hashes of 32 bytes, or as many as a part of it is asked for (C2SP tlog-tiles).
 
     A tile of the newest checkpoint's tree, or of any smaller one: it is the same for ever.
     """
-    number, width = _place(log, level, index)
-    return _answer(request, log.tile(int(level), number, width), _BYTES, f"public, {_age(width)}")
+    level: str = request.path_params["level"]
+    number, width = _tile(request, log, level)
+    return _answer(request, log.tile(int(level), number, width), BYTES, f"public, {_age(width)}")
 
 
-@_served(
+@served(
+    router,
     "/proof/{position}",
     "The proof that an event is in the log",
-    f"{PROOF_FIRST_LINE}\nindex 41\n…\n\n{_NOTE}",
+    documented.PROOF,
+    parts=(documented.POSITION,),
 )
-def read_proof(request: Request, log: _Log, position: _Position) -> Response:
+def read_proof(request: Request, log: _Log) -> Response:
     """A file by itself (C2SP tlog-proof): inclusion proof and checkpoint, with cosignatures if there are any.
 
     What it proves is the event's hash: the event is not in it.
     """
-    size = int(position)
-    note = newest_note(log, size)
-    if note is None:
+    position = _number(request, "position")
+    note = newest_note(log, position)
+    if note is None or not position:
         raise _nothing("No checkpoint has an event of that position.")
-    proof = log.inclusion(size - 1, _checkpoint(note).size)
-    lines = [PROOF_FIRST_LINE, f"index {size - 1}", *map(_base64, proof), "", ""]
-    answer = _answer(request, "\n".join(lines).encode() + note, _TEXT, f"public, {A_MOMENT}")
+    proof = log.inclusion(position - 1, checkpoint_of(note).size)
+    lines = [PROOF_FIRST_LINE, f"index {position - 1}", *map(_base64, proof), "", ""]
+    answer = _answer(request, "\n".join(lines).encode() + note, TEXT, f"public, {A_MOMENT}")
     answer.headers["Content-Disposition"] = f'attachment; filename="event-{position}.tlog-proof"'
     return answer
 
 
-@_served("/consistency/{old}/{new}", "The proof that a tree begins with an older one", "CsUYapGGPo4d…\n")
-def read_consistency(request: Request, log: _Log, old: _Size, new: _Size) -> Response:
+@served(
+    router,
+    "/consistency/{old}/{new}",
+    "The proof that a tree begins with an older one",
+    documented.HASHES,
+    parts=(documented.OLD, documented.NEW),
+)
+def read_consistency(request: Request, log: _Log) -> Response:
     """Hashes in base64, one a line (RFC 9162 section 2.1.4); none where the old tree is empty or the same.
 
     Whoever keeps a checkpoint can verify that nothing up to it was changed since.
     """
-    smaller, larger = int(old), int(new)
-    if smaller > larger or larger > _published(log)[1].size:
+    old, new = _number(request, "old"), _number(request, "new")
+    if old > new or new > _published(log)[1].size:
         raise _nothing("No checkpoint has that many events, or the sizes are the other way round.")
-    proof = "".join(f"{_base64(each)}\n" for each in log.consistency(smaller, larger))
-    return _answer(request, proof.encode(), _TEXT, f"public, {FOREVER}")
+    proof = "".join(f"{_base64(each)}\n" for each in log.consistency(old, new))
+    return _answer(request, proof.encode(), TEXT, f"public, {FOREVER}")
 
 
 def _published(log: Generation) -> tuple[bytes, Checkpoint]:
@@ -220,13 +170,21 @@ def _published(log: Generation) -> tuple[bytes, Checkpoint]:
     note = log.note()
     if note is None:
         raise _nothing("The log has signed nothing yet.")
-    return note, _checkpoint(note)
+    return note, checkpoint_of(note)
 
 
-def _place(log: Generation, level: str, index: str) -> tuple[int, int]:
+def _number(request: Request, name: str) -> int:
+    """A number that a path names. Raises Problem not_found for any other spelling."""
+    text: str = request.path_params[name]
+    if not _NUMBER.fullmatch(text):
+        raise _nothing("The path names no number of events.")
+    return int(text)
+
+
+def _tile(request: Request, log: Generation, level: str) -> tuple[int, int]:
     """Which tile a path names, and how wide, if a signed tree has it. Raises Problem not_found."""
     try:
-        found, number, width = parse_path(f"tile/{level}/{index}")
+        found, number, width = parse_path(f"tile/{level}/{request.path_params['index']}")
     except ValueError:
         raise _nothing("The path names no tile.") from None
     if width > width_at(found or 0, number, _published(log)[1].size):
@@ -267,18 +225,11 @@ def _answer(request: Request, data: bytes, kind: str, caching: str, encoding: st
 
 
 def _takes_gzip(request: Request) -> bool:
-    codings = [
-        each.strip().replace(" ", "") for each in request.headers.get("accept-encoding", "").split(",")
-    ]
-    return "gzip" in codings
+    return "gzip" in map(str.strip, request.headers.get("accept-encoding", "").split(","))
 
 
 def _nothing(detail: str) -> Problem:
     return Problem("not_found", detail, headers=_NOT_YET)
-
-
-def _checkpoint(note: bytes) -> Checkpoint:
-    return parse_checkpoint(parse_note(note).text)
 
 
 def _base64(data: bytes) -> str:

@@ -31,7 +31,7 @@ def document(api: Api) -> dict[str, Any]:
 def operation(document: dict[str, Any], route: APIRoute) -> dict[str, Any]:
     """Return what the document says of a route."""
     (method,) = route.methods
-    return dict(document["paths"][route.path][method.lower()])
+    return dict(document["paths"][route.path_format][method.lower()])
 
 
 @pytest.mark.parametrize("route", DOCUMENTED, ids=lambda route: f"{route.methods} {route.path}")
