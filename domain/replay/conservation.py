@@ -22,6 +22,9 @@ from domain.replay.stream import Record
 _OnGame = dict[int, int]
 """What each seat has on game, in minor units."""
 
+Balances = dict[str, tuple[int, int, int]]
+"""Each player's last event that moved money: its version, its position, and the balance it left."""
+
 _Legs = tuple[int, int]
 """What the wallet got, in minor units, and what all legs sum to, exact."""
 
@@ -30,7 +33,7 @@ def check(records: Sequence[Record], findings: Findings) -> None:
     """Check that each event's legs sum to zero, that nothing stays on game, and that balances follow."""
     on_game: _OnGame = {}
     problems: list[dict[str, Any]] = []
-    balances: dict[str, tuple[int, int, int]] = {}
+    balances: Balances = {}
     broken_balances: list[dict[str, Any]] = []
     for record in records:
         legs = _LEGS.get(record.type)
@@ -40,7 +43,7 @@ def check(records: Sequence[Record], findings: Findings) -> None:
         if left:
             problems.append({**record.problem("legs do not sum to zero"), "sum": in_text(left)})
         if record.type != "ContributionReversed":
-            expected = _follows(record, moved, balances)
+            expected = follows(record, moved, balances)
             if expected is not None:
                 broken_balances.append({**record.problem("balance_after"), "expected": expected})
     findings.none_of("conservation", problems)
@@ -109,7 +112,7 @@ _LEGS: Final[dict[str, Callable[[Any, _OnGame], _Legs]]] = {
 }
 
 
-def _follows(record: Record, moved: int, balances: dict[str, tuple[int, int, int]]) -> int | None:
+def follows(record: Record, moved: int, balances: Balances) -> int | None:
     """The balance an event should have left, if it can be derived and is not what it says.
 
     It can where nothing outside the round's stream came between two of a player's events: then as many

@@ -63,7 +63,7 @@ def check_deck(game: Game, opened: Record[RoundOpened], round_id: str, findings:
         return Source(rng=True, cards=None)
     material, ruleset_hash = bytes.fromhex(seed), bytes.fromhex(data.ruleset.sha256)
     findings.same("deck_commitment", deck.commitment(material, round_id, ruleset_hash), data.deck_commitment)
-    count = min(_cards(len(game.seats), game), len(DECK))  # a shared hand takes fewer
+    count = min(_cards(max(len(game.seats), 1), game), len(DECK))  # a shared hand is one for all
     return Source(rng=True, cards=deck.shuffled(material, round_id, ruleset_hash, _client_seeds(game), count))
 
 

@@ -21,7 +21,7 @@ _BLOCKS_A_REQUEST: Final = 2
 _BYTE_VALUES: Final = 256
 
 _LIMITS: Final = tuple(_BYTE_VALUES - _BYTE_VALUES % (len(DECK) - place) for place in range(len(DECK) - 1))
-"""Bytes that choose the card for each place: one above would make the first cards likelier than the others."""
+"""Bytes that choose the card for each place: any above would prefer the first cards."""
 
 # HMAC's two paddings of the key: a translation of its bytes, and what follows it up to the hash's block size.
 _INNER: Final = bytes(byte ^ 0x36 for byte in range(_BYTE_VALUES))
@@ -47,7 +47,7 @@ def _padded(key: bytes) -> tuple[bytes, bytes]:
 
 
 def _hmac(padded: tuple[bytes, bytes], message: bytes) -> bytes:
-    """HMAC-SHA-256 with a padded key: at half of what the standard library's takes for such short messages."""
+    """HMAC-SHA-256 with a padded key: at half of what the standard library's takes."""
     inner, outer = padded
     return _sha256(outer + _sha256(inner + message).digest()).digest()
 

@@ -19,7 +19,7 @@ from domain.replay import parts as p
 from domain.replay.parts import Part, are_exact, is_currency, is_day, is_hex, is_name
 
 
-class RoundOpened(Part, kw_only=True):
+class RoundOpened(Part, frozen=True, kw_only=True):
     """The first event: by which rules, from which deck."""
 
     account_class: Literal["real", "test"]
@@ -42,7 +42,7 @@ class RoundOpened(Part, kw_only=True):
             raise ValueError
 
 
-class _Seated(Part, kw_only=True):
+class _Seated(Part, frozen=True, kw_only=True):
     """An event about a seat that names its player."""
 
     def __post_init__(self) -> None:
@@ -50,7 +50,7 @@ class _Seated(Part, kw_only=True):
             raise ValueError
 
 
-class AntePlaced(_Seated, kw_only=True):
+class AntePlaced(_Seated, frozen=True, kw_only=True):
     """A seat takes part."""
 
     amount: p.Positive
@@ -62,7 +62,7 @@ class AntePlaced(_Seated, kw_only=True):
     session_id: p.Text | None = None
 
 
-class SideBetPlaced(Part, kw_only=True):
+class SideBetPlaced(Part, frozen=True, kw_only=True):
     """A bet beside the ante; exact amounts of what it put into a jackpot."""
 
     amount: p.Positive
@@ -83,13 +83,13 @@ class SideBetPlaced(Part, kw_only=True):
             raise ValueError
 
 
-class BettingClosed(Part, kw_only=True):
+class BettingClosed(Part, frozen=True, kw_only=True):
     """No more antes."""
 
     seats: p.Number
 
 
-class _OfCards(Part, kw_only=True):
+class _OfCards(Part, frozen=True, kw_only=True):
     """An event that shows cards, no two alike."""
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ class _OfCards(Part, kw_only=True):
             raise ValueError
 
 
-class Dealt(_OfCards, kw_only=True):
+class Dealt(_OfCards, frozen=True, kw_only=True):
     """A hand, or the dealer's up-cards."""
 
     cards: p.Cards
@@ -113,7 +113,7 @@ class Dealt(_OfCards, kw_only=True):
     ) = None
 
 
-class CardExchanged(_Seated, kw_only=True):
+class CardExchanged(_Seated, frozen=True, kw_only=True):
     """A card is bought."""
 
     balance_after: p.Balance
@@ -128,14 +128,14 @@ class CardExchanged(_Seated, kw_only=True):
     seat: p.SeatNumber
 
 
-class Folded(Part, kw_only=True):
+class Folded(Part, frozen=True, kw_only=True):
     """A seat gives up."""
 
     decided_by: p.DecidedBy
     seat: p.SeatNumber
 
 
-class Raised(_Seated, kw_only=True):
+class Raised(_Seated, frozen=True, kw_only=True):
     """A seat goes on."""
 
     amount: p.Positive
@@ -145,7 +145,7 @@ class Raised(_Seated, kw_only=True):
     seat: p.SeatNumber
 
 
-class DealerQualified(_OfCards, kw_only=True):
+class DealerQualified(_OfCards, frozen=True, kw_only=True):
     """The dealer's hand."""
 
     cards: Annotated[tuple[p.Card, ...], Meta(min_length=f.HAND, max_length=f.HAND)]
@@ -154,7 +154,7 @@ class DealerQualified(_OfCards, kw_only=True):
     qualified: bool
 
 
-class Settled(_Seated, kw_only=True):
+class Settled(_Seated, frozen=True, kw_only=True):
     """What a seat got."""
 
     balance_after: p.Balance
@@ -170,7 +170,7 @@ class Settled(_Seated, kw_only=True):
             raise ValueError
 
 
-class JackpotHit(Part, kw_only=True):
+class JackpotHit(Part, frozen=True, kw_only=True):
     """An award of the jackpot; exact amounts but for `award`."""
 
     award: p.Balance
@@ -203,7 +203,7 @@ class JackpotHit(Part, kw_only=True):
             raise ValueError
 
 
-class ContributionReversed(Part, kw_only=True):
+class ContributionReversed(Part, frozen=True, kw_only=True):
     """What a void round's side bet had put into the jackpot is taken back; exact amounts."""
 
     amount: p.Exact
@@ -232,7 +232,7 @@ class ContributionReversed(Part, kw_only=True):
             raise ValueError
 
 
-class StakeRefunded(_Seated, kw_only=True):
+class StakeRefunded(_Seated, frozen=True, kw_only=True):
     """A void round gives a seat back what it staked."""
 
     amount: p.Positive
@@ -242,7 +242,7 @@ class StakeRefunded(_Seated, kw_only=True):
     seat: p.SeatNumber
 
 
-class RoundClosed(Part, kw_only=True):
+class RoundClosed(Part, frozen=True, kw_only=True):
     """The end of a round that was played."""
 
     deck_seed: p.DeckSeed | None = None
@@ -252,7 +252,7 @@ class RoundClosed(Part, kw_only=True):
             raise ValueError
 
 
-class RoundVoided(Part, kw_only=True):
+class RoundVoided(Part, frozen=True, kw_only=True):
     """The round counts for nothing, for a cause."""
 
     cause: p.Name

@@ -53,7 +53,7 @@ Category: TypeAlias = Literal[
 ]
 
 
-class Part(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """An object of an event."""
 
 
@@ -75,7 +75,7 @@ def are_exact(*texts: str | None) -> bool:
     return all(text is None or is_exact(text) for text in texts)
 
 
-class RulesetRef(Part, kw_only=True):
+class RulesetRef(Part, frozen=True, kw_only=True):
     """Which rule set."""
 
     id: Name
@@ -87,7 +87,7 @@ class RulesetRef(Part, kw_only=True):
             raise ValueError
 
 
-class JackpotRef(Part, kw_only=True):
+class JackpotRef(Part, frozen=True, kw_only=True):
     """Which jackpot, and its parameters as the round has them. `reset` and `ceiling` in minor units."""
 
     ceiling: Annotated[int, Meta(ge=1, le=f.BALANCE_MAX)] | None = None
@@ -104,7 +104,7 @@ class JackpotRef(Part, kw_only=True):
             raise ValueError
 
 
-class Parameters(Part, kw_only=True):
+class Parameters(Part, frozen=True, kw_only=True):
     """What the table set for itself; amounts in minor units."""
 
     bonus_stake: Positive | None = None
@@ -118,7 +118,7 @@ class Parameters(Part, kw_only=True):
     zone: Text
 
 
-class Leg(Part, kw_only=True):
+class Leg(Part, frozen=True, kw_only=True):
     """A bet as it was settled; amounts in minor units."""
 
     bet: Bet
@@ -128,7 +128,7 @@ class Leg(Part, kw_only=True):
     won: Balance
 
 
-class Refunded(Part, kw_only=True):
+class Refunded(Part, frozen=True, kw_only=True):
     """A bet as it was refunded."""
 
     bet: Bet

@@ -32,8 +32,7 @@ def check(
 
     `awards` are the jackpot wins, derived before. Seats without a hand in the events cannot be judged.
     """
-    cap = house.cap_amount if house.cap_amount is not None else opened.parameters.raise_win_cap
-    won_on_raises: dict[str, int] = defaultdict(int)
+    caps = Caps(opened, house)
     for seat in game.in_seat_order:
         name = f"settled.seat_{seat.number}"
         hand = shown.hands.get(seat.number)
@@ -43,27 +42,62 @@ def check(
         result = shown.result(seat, hand)
         findings.same(f"{name}.result", result, seat.settled.result)
         findings.same(f"{name}.category", hand.category, seat.settled.category)
-        findings.same(f"{name}.shown", _shown(seat, house, shown), seat.settled.shown)
-        left = None
-        if house.capped and cap is not None:
-            left = max(cap - won_on_raises[seat.player], 0) if house.cap_per_player else cap
-        legs = [_ante_leg(seat, result), *_raise_leg(seat, result, hand, house, left), *_fee_leg(seat)]
-        if house.cap_per_player:
-            won_on_raises[seat.player] += sum(leg.won for leg in legs if leg.bet == "raise")
-        if seat.side_bets:
-            legs += [
-                _side_bet_leg(seat, side_bet, house, shown, awards)
-                for kind, side_bet in house.side_bets.items()
-                if kind in seat.side_bets
-            ]
-        _check_legs(name, legs, seat.settled.bets, findings)
+        findings.same(f"{name}.shown", is_shown(seat, house, shown), seat.settled.shown)
+        due = legs(seat, result, hand, house, caps, shown, awards)
+        _check_legs(name, due, seat.settled.bets, findings)
 
 
-def _check_legs(name: str, legs: list[Leg], settled: Sequence[Leg], findings: Findings) -> None:
+class Caps:
+    """What a house's cap leaves of the wins on raises; one for each round, asked in seat order."""
+
+    __slots__ = ("_cap", "_per_player", "_won")
+
+    def __init__(self, opened: RoundOpened, house: House) -> None:
+        cap = house.cap_amount if house.cap_amount is not None else opened.parameters.raise_win_cap
+        self._cap = cap if house.capped else None
+        self._per_player = house.cap_per_player
+        self._won: dict[str, int] = defaultdict(int)
+
+    def capped(self, player: str, won: int) -> int:
+        """What a player gets of a win on a raise (readings 16 and 17)."""
+        if self._cap is None:
+            return won
+        if not self._per_player:
+            return min(won, self._cap)
+        paid = min(won, max(self._cap - self._won[player], 0))
+        self._won[player] += paid
+        return paid
+
+
+def legs(
+    seat: Seat,
+    result: str,
+    hand: Hand,
+    house: House,
+    caps: Caps,
+    shown: Showdown,
+    awards: Mapping[int, int],
+) -> list[Leg]:
+    """What a seat's bets have to come to, in the order of settlement."""
+    due = [_ante_leg(seat, result)]
+    if seat.raised is not None:
+        due.append(_raise_leg(seat, seat.raised, result, hand, house, caps))
+    if seat.exchange is not None:
+        due.append(_leg("exchange_fee", seat.exchange.fee))  # it never comes back (reading 13)
+    if seat.side_bets:
+        due += [
+            _side_bet_leg(seat, side_bet, house, shown, awards)
+            for kind, side_bet in house.side_bets.items()
+            if kind in seat.side_bets
+        ]
+    return due
+
+
+def _check_legs(name: str, due: list[Leg], settled: Sequence[Leg], findings: Findings) -> None:
     """Check that the bets are those that were placed, in order, and each against its leg."""
-    findings.same(f"{name}.bets", [leg.bet for leg in legs], [leg.bet for leg in settled])
+    findings.same(f"{name}.bets", [leg.bet for leg in due], [leg.bet for leg in settled])
     found = {leg.bet: leg for leg in settled}
-    for leg in legs:
+    for leg in due:
         findings.same(f"{name}.{leg.bet}", leg, found.get(leg.bet))
 
 
@@ -79,24 +113,13 @@ def _ante_leg(seat: Seat, result: str) -> Leg:
     return _leg("ante", stake, stake if result == "push" else 0)
 
 
-def _raise_leg(seat: Seat, result: str, hand: Hand, house: House, left: int | None) -> list[Leg]:
-    """The raise pays by the final hand, up to what the house's cap leaves (readings 16 and 17).
-
-    `left` is what it leaves, None where there is no cap.
-    """
-    stake = seat.raised
-    if stake is None:
-        return []
+def _raise_leg(seat: Seat, stake: int, result: str, hand: Hand, house: House, caps: Caps) -> Leg:
+    """The raise pays by the final hand, up to what the house's cap leaves (readings 16 and 17)."""
     if result == "win":
         odds = house.raise_pays[hand.category]
-        won = stake * odds if left is None else min(stake * odds, left)
-        return [_leg("raise", stake, stake, won, odds if won else None)]
-    return [_leg("raise", stake, stake if result in _RETURNED else 0)]
-
-
-def _fee_leg(seat: Seat) -> list[Leg]:
-    """The price of an exchanged card never comes back (reading 13)."""
-    return [] if seat.exchange is None else [_leg("exchange_fee", seat.exchange.fee)]
+        won = caps.capped(seat.player, stake * odds)
+        return _leg("raise", stake, stake, won, odds if won else None)
+    return _leg("raise", stake, stake if result in _RETURNED else 0)
 
 
 def _side_bet_leg(
@@ -121,7 +144,7 @@ def _side_bet_leg(
     return _leg(kind, stake, stake if side_bet.stake_returned else 0, stake * odds, odds)
 
 
-def _shown(seat: Seat, house: House, shown: Showdown) -> bool:
+def is_shown(seat: Seat, house: House, shown: Showdown) -> bool:
     """Whether the hand was turned up.
 
     A house shows all hands, those that raised, or (004, United Kingdom) of those only the ones in the

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from domain.replay.house import House
 from domain.replay.kinds import RoundOpened
 from domain.replay.report import PROBLEMS_MAX, Findings
-from domain.replay.state import Game
+from domain.replay.state import Game, Seat
 from domain.replay.stream import Record
 
 
@@ -41,7 +41,7 @@ def check_house(game: Game, opened: RoundOpened, house: House, findings: Finding
     """Check the round against its house: seating, decisions, the reveal, the way it ended."""
     findings.holds("currency_offered", opened.currency in house.currencies, None, opened.currency)
     findings.none_of("seats_within_house", [number for number in game.seats if number > house.seats])
-    findings.none_of("hands_per_player", _with_too_many_hands(game, house))
+    findings.none_of("hands_per_player", with_too_many_hands(game.seats, house))
     findings.none_of("decision_order", _out_of_turn(game) if house.decisions_in_seat_order else [])
     timed_out = [action for action in game.actions if action.data.decided_by == "timeout"]
     findings.none_of("decided_by", [*_illegal_deciders(timed_out, opened, house)] if timed_out else [])
@@ -66,11 +66,11 @@ def _out_of_turn(game: Game) -> list[dict[str, Any]]:
     return wrong
 
 
-def _with_too_many_hands(game: Game, house: House) -> list[str]:
+def with_too_many_hands(seats: Mapping[int, Seat], house: House) -> list[str]:
     """The players who hold more hands than the house allows."""
-    if len(game.seats) <= house.hands_per_player:
+    if len(seats) <= house.hands_per_player:
         return []
-    hands = Counter(seat.player for seat in game.seats.values())
+    hands = Counter(seat.player for seat in seats.values())
     return [player for player, held in hands.items() if held > house.hands_per_player]
 
 

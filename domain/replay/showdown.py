@@ -46,11 +46,24 @@ class Showdown(Struct, frozen=True):
 
 def showdown(game: Game, house: House, findings: Findings) -> Showdown:
     """Rank every hand; check what the dealer's was called and whether it qualified."""
+    up_card = game.dealer_up.cards[:1] if game.dealer_up is not None else ()
+    hands, with_up_card = rank_seats(game.in_seat_order, up_card)
+    if game.dealer is None:
+        findings.skip("dealer.category", "dealer.qualified")
+        return Showdown(hands, with_up_card, None, qualified=False)
+    dealer = rank(game.dealer.cards)
+    qualified = qualifies(dealer, house.qualify)
+    findings.same("dealer.category", dealer.category, game.dealer.category)
+    findings.same("dealer.qualified", qualified, game.dealer.qualified)
+    return Showdown(hands, with_up_card, dealer, qualified)
+
+
+def rank_seats(seats: Sequence[Seat], up_card: tuple[str, ...]) -> tuple[dict[int, Hand], dict[int, Hand]]:
+    """Rank each seat's final hand and, where it bet on it, the best of that and the first up-card."""
     ranked: dict[tuple[str, ...], Hand] = {}
     hands: dict[int, Hand] = {}
     with_up_card: dict[int, Hand] = {}
-    up_card = game.dealer_up.cards[:1] if game.dealer_up is not None else ()
-    for seat in game.seats.values():
+    for seat in seats:
         five = seat.final or ()
         if five in ranked:
             # On a shared hand thousands of seats hold the same five cards.
@@ -63,14 +76,7 @@ def showdown(game: Game, house: House, findings: Findings) -> Showdown:
                 if six not in ranked:
                     ranked[six] = rank(six)
                 with_up_card[seat.number] = ranked[six]
-    if game.dealer is None:
-        findings.skip("dealer.category", "dealer.qualified")
-        return Showdown(hands, with_up_card, None, qualified=False)
-    dealer = rank(game.dealer.cards)
-    qualified = qualifies(dealer, house.qualify)
-    findings.same("dealer.category", dealer.category, game.dealer.category)
-    findings.same("dealer.qualified", qualified, game.dealer.qualified)
-    return Showdown(hands, with_up_card, dealer, qualified)
+    return hands, with_up_card
 
 
 def _distinct(cards: Sequence[str], count: int) -> bool:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from domain.replay.exact import in_text, units
 from domain.replay.house import House, SideBet
 from domain.replay.kinds import CardExchanged, RoundOpened, SideBetPlaced
-from domain.replay.parts import Parameters
+from domain.replay.parts import JackpotRef, Parameters
 from domain.replay.report import Findings
 from domain.replay.state import Game, Seat
 
+_REMEMBERED: Final = 4096
 _PUT_IN: Final = ("contribution", "jackpot_id", "overflow", "diversion")
 
 
 def check(game: Game, opened: RoundOpened, house: House, findings: Findings) -> None:
     """Check all stakes; amounts in minor units."""
     parameters, seats = opened.parameters, game.in_seat_order
-    findings.none_of("table_parameters", _unfit_parameters(parameters, house))
-    low, high = parameters.min_ante, parameters.max_ante
-    if house.max_ante is not None:
-        high = min(high, house.max_ante)
+    findings.none_of("table_parameters", unfit_parameters(parameters, house))
+    low, high = ante_limits(parameters, house)
     antes = [(seat.number, seat.ante.data.amount) for seat in seats]
     findings.none_of(
         "ante_limits",
@@ -47,11 +47,25 @@ def check(game: Game, opened: RoundOpened, house: House, findings: Findings) -> 
     findings.none_of("exchange", [*_unfit_exchanges(bought, house)] if bought else [])
 
 
+def ante_limits(parameters: Parameters, house: House) -> tuple[int, int]:
+    """The least and the most ante."""
+    high = parameters.max_ante
+    return parameters.min_ante, high if house.max_ante is None else min(high, house.max_ante)
+
+
+def fits(bet: SideBetPlaced, opened: RoundOpened, house: House) -> bool:
+    """Whether a side bet is offered, its stake allowed, and what it puts into the jackpot right."""
+    if not _offered(bet.bet, opened, house):
+        return False
+    low, high = _stake_limits(house.side_bets[bet.bet], opened.parameters)
+    return low <= bet.amount <= high and _put_in(bet) == _due(bet, opened.jackpot)
+
+
 def _wrong(seat: int, expected: object, actual: object) -> dict[str, Any]:
     return {"seat": seat, "expected": expected, "actual": actual}
 
 
-def _unfit_parameters(parameters: Parameters, house: House) -> list[str]:
+def unfit_parameters(parameters: Parameters, house: House) -> list[str]:
     """What a table must set for this house and did not, or set the wrong way round."""
     unfit = []
     if parameters.min_ante > parameters.max_ante:
@@ -98,20 +112,38 @@ def _unfit_contributions(
     How much of it the meter could not take depends on the meter, which is not in the round: some of it, all
     of it or nothing, and nothing where there is no ceiling.
     """
-    jackpot = opened.jackpot
     for number, bet in placed:
-        due = {}
-        if bet.bet == "jackpot" and jackpot is not None:
-            contribution = bet.amount * units(jackpot.contribution)
-            due = {"contribution": in_text(contribution), "jackpot_id": jackpot.id}
-            if jackpot.diversion is not None:
-                due["diversion"] = in_text(bet.amount * units(jackpot.diversion))
-            above = units(bet.overflow or "0")
-            if jackpot.ceiling is not None and 0 < above <= contribution:
-                due["overflow"] = in_text(above)
-        said = {field: text for field in _PUT_IN if (text := getattr(bet, field)) is not None}
+        due, said = _due(bet, opened.jackpot), _put_in(bet)
         if said != due:
-            yield _wrong(number, due, said)
+            yield _wrong(number, _shown(due), _shown(said))
+
+
+def _put_in(bet: SideBetPlaced) -> tuple[str | None, ...]:
+    """What a side bet put into a jackpot, as it says; in the order of `_PUT_IN`."""
+    return bet.contribution, bet.jackpot_id, bet.overflow, bet.diversion
+
+
+def _due(bet: SideBetPlaced, jackpot: JackpotRef | None) -> tuple[str | None, ...]:
+    """What it has to put in; how much of it overflows, up to all of it, is taken as it says."""
+    if bet.bet != "jackpot" or jackpot is None:
+        return None, None, None, None
+    overflow = diversion = None
+    if jackpot.diversion is not None:
+        diversion = _part(bet.amount, jackpot.diversion)
+    if jackpot.ceiling is not None and bet.overflow is not None:
+        above = units(bet.overflow)
+        if 0 < above <= bet.amount * units(jackpot.contribution):
+            overflow = in_text(above)
+    return _part(bet.amount, jackpot.contribution), jackpot.id, overflow, diversion
+
+
+@lru_cache(_REMEMBERED)
+def _part(stake: int, share: str) -> str:
+    return in_text(stake * units(share))
+
+
+def _shown(put_in: Sequence[str | None]) -> dict[str, str]:
+    return {name: amount for name, amount in zip(_PUT_IN, put_in, strict=True) if amount is not None}
 
 
 def _unfit_exchanges(bought: Sequence[tuple[Seat, CardExchanged]], house: House) -> Iterator[dict[str, Any]]:
