@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from domain.commands import HaltLog
@@ -13,7 +14,7 @@ from infrastructure.evidence import folder, merkle
 from infrastructure.evidence.events import Row
 from infrastructure.evidence.files import TEMPORARY, Disk
 from infrastructure.evidence.folder import Generation
-from infrastructure.evidence.notes import Signer, parse_checkpoint, parse_note, parse_vkey, verify
+from infrastructure.evidence.notes import Checkpoint, Signer, parse_checkpoint, parse_note, parse_vkey, verify
 from infrastructure.evidence.sealing import Sealing
 from infrastructure.evidence.witnesses import Witnesses
 
@@ -92,6 +93,7 @@ class Ledger:
     unfinished: set[str] = field(default_factory=set)
     state: LogState = field(default_factory=LogState)
     signers: dict[str, Signer] = field(default_factory=dict)
+    signed: dict[str, list[Row]] = field(default_factory=dict)
     alarms: dict[str, tuple[int, str]] = field(default_factory=dict)
     halts: list[HaltLog] = field(default_factory=list)
     taken_out: int = 0
@@ -108,6 +110,10 @@ class Ledger:
         folder.begin(self.folder, generation)
         self.state = LogState(generation, origin, [self._key(origin, generation)])
 
+    def restore(self, position: int) -> None:
+        """Put the events back to how they were at a position."""
+        del self.rows[position:]
+
     def rotate(self, seed: int) -> None:
         """Let another key sign."""
         self.state.keys.insert(0, self._key(self.state.origin, seed))
@@ -121,7 +127,7 @@ class Ledger:
     def sealing(self, disk: Disk | None = None, events_max: int = 5_000) -> Sealing:
         """Return a process's sealing."""
         return Sealing(
-            self, self.folder, self.signers.__getitem__, Witnesses(()), self, disk or DyingDisk(), events_max
+            self, self.folder, partial(_Recording, self), Witnesses(()), self, disk or DyingDisk(), events_max
         )
 
     # ── Events ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -187,7 +193,29 @@ class Ledger:
             assert merkle.verify_inclusion(leaf, index, checkpoint.size, proof, checkpoint.root)
         return checkpoint.size
 
+    def hold_to_what_was_signed(self, checkpoint: Checkpoint) -> None:
+        """Fail where a tree is signed that is not these events', or does not go on with the one before."""
+        assert checkpoint.root == self.root(checkpoint.size)
+        before = self.signed.get(checkpoint.origin, [])
+        assert before == self.rows[: len(before)]
+        assert len(before) <= checkpoint.size
+        self.signed[checkpoint.origin] = self.rows[: checkpoint.size]
+
     def _key(self, origin: str, seed: int) -> str:
         signer = Signer.from_seed(origin, seed.to_bytes(32, "big"))
         self.signers[signer.verifier.vkey] = signer
         return signer.verifier.vkey
+
+
+class _Recording(Signer):
+    """A key that holds every tree it signs against those that were signed before."""
+
+    def __init__(self, ledger: Ledger, vkey: str) -> None:
+        signer = ledger.signers[vkey]
+        super().__init__(signer.name, signer.private)
+        object.__setattr__(self, "ledger", ledger)
+
+    def sign(self, text: str) -> str:
+        """Sign, if that may be."""
+        self.ledger.hold_to_what_was_signed(parse_checkpoint(text))  # type: ignore[attr-defined]
+        return super().sign(text)

@@ -21,6 +21,7 @@ def ledger(tmp_path: Path) -> Ledger:
 def test_everything_is_sealed_and_verifies(ledger: Ledger, steps: list[int]) -> None:
     """However the ledger grows, its log has all of it: root, proofs, whole bundles, one head."""
     sealing = ledger.sealing(events_max=100_000)
+    ledger.slice_max = 100_000
     for step in steps:
         ledger.append(step)
         while sealing.turn():
