@@ -31,14 +31,17 @@ SHA256 = "a" * 64
 KEYS = {"ada": "A" * 43, "bob": "B" * 42 + "A"}
 
 
-def fill(admin_dsn: str) -> None:
-    """Make a ledger in a database and let everything happen on it that the checker follows."""
+def fill(admin_dsn: str, *, with_log: bool = True) -> None:
+    """Make a ledger in a database and let everything happen on it that the checker follows.
+
+    `with_log`: a log too, which nobody can sign.
+    """
     dsn = prepare(admin_dsn, SCHEMA, passwords=PASSWORDS).app
     writer = Writer(PostgresStore(dsn, SCHEMA), Seals(os.urandom(32)), system_clock, "test")
     writer.start()
     try:
         asyncio.run(_play(writer))
-        _more(writer)
+        _more(writer, with_log=with_log)
     finally:
         writer.stop()
     project(dsn)
@@ -78,7 +81,7 @@ async def _play(writer: Writer) -> None:
     await play(channel, "sim", await furnish(channel, "sim", houses), 3, ROUNDS, 28)
 
 
-def _more(writer: Writer) -> None:
+def _more(writer: Writer, *, with_log: bool) -> None:
     """What a simulation leaves out: open and void rounds, a jackpot's life, people, the software, a log."""
     number = 0
 
@@ -103,11 +106,12 @@ def _more(writer: Writer) -> None:
         ask(c.RegisterPerson(person_id, key, ("admin",), ids.approval_id(system_clock())))
     for code in ("a", "b"):
         ask(c.VerifySoftware("test", code * 64, SHA256, SHA256, None, "start", trusting=True))
-    ask(c.StartLog(FIRST, vkey()))
-    propose("log_key", {"vkey": vkey(key=2)})
-    ask(c.StartAudit("audit-1", "database", 1, 10))
-    ask(c.FinishAudit("audit-1", "pass", 0, 10, 0, SHA256))
-    ask(c.RecordArchive(1, "2026-10-01", 1, 10, SHA256))
+    if with_log:
+        ask(c.StartLog(FIRST, vkey()))
+        propose("log_key", {"vkey": vkey(key=2)})
+        ask(c.StartAudit("audit-1", "database", 1, 10))
+        ask(c.FinishAudit("audit-1", "pass", 0, 10, 0, SHA256))
+        ask(c.RecordArchive(1, "2026-10-01", 1, 10, SHA256))
     for jackpot_id in ("pot", "pond"):
         ask(c.OpenJackpot(jackpot_id, "USD", 100_000, "0.70"))
     ask(c.OpenTable("mine", "us-casino", "USD", 100, 100_000, "rng", "pot", parallel_rounds=True))
