@@ -23,6 +23,7 @@ from api.cli import data_directory, welcome
 from api.cli.database_watch import DatabaseWatch
 from api.cli.own_witness import own_witness
 from api.cli.supervisor import PROJECTOR, Beside, ServiceError, Workers, listen
+from api.log.starting import require_place
 from api.settings import ServiceSettings
 from api.tokens import TTL_SECONDS_DEFAULT, mint
 from infrastructure import metrics_folder
@@ -188,6 +189,7 @@ def bring_up(options: Options, stack: contextlib.ExitStack) -> tuple[EmbeddedPos
         login = with_password(options.database_url, directory.keys)
     check(login)
     keys = Keys.load_or_create(directory.keys, ledger_is_empty=is_empty(login))
+    require_place(login, directory.log, alone=postgres is not None)
     settings = ServiceSettings(
         login,
         directory.keys,

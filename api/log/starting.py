@@ -13,15 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import psycopg
 import structlog
 
 from domain.commands import HaltLog, StartLog
 from domain.registers import LogState
 from infrastructure import log_keys
-from infrastructure.bootstrap import NotReadyError
+from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
 from infrastructure.evidence import folder
 from infrastructure.evidence.folder import LogUnavailable
 from infrastructure.ledger.submission import own_submission
+from infrastructure.register_reading import read_log
 
 if TYPE_CHECKING:
     from api.composition import Service
@@ -61,6 +63,22 @@ async def start(service: Service) -> None:
         return
     command = await asyncio.to_thread(first, service.settings.keys, service.settings.log)
     await service.submit(own_submission(command, "log:start"))
+
+
+def require_place(dsn: str, place: Path, *, alone: bool) -> None:
+    """Raise NotReadyError where a folder cannot be that of the log of the ledger that is to be served.
+
+    A service that is not `alone` on its ledger may have been told the wrong folder, or none: it must not halt
+    the others as if the log were lost. Raises psycopg.Error.
+    """
+    with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
+        position, state = read_log(connection, DEFAULT_SCHEMA)
+    if state.generation and not alone and not place.is_dir():
+        raise NotReadyError(
+            f"the ledger has an evidence log, and not in {place}: name its folder with --log, the same for "
+            "all that serve the ledger (where it is lost, make that folder: the ledger is read-only then)"
+        )
+    disagreement(place, state, position)
 
 
 def disagreement(place: Path, state: LogState, position: int) -> HaltLog | None:

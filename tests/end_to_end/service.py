@@ -196,6 +196,8 @@ def two_services(folder: Path) -> Iterator[tuple[Service, Service]]:
             folder / "two",
             "--port",
             "0",
+            "--log",
+            str(first.data / "log"),
             keys=first.keys,
             DATABASE_URL=f"{first.admin_dsn} user=ledger_app password={password}",
         )

@@ -260,7 +260,10 @@ def test_options_that_make_no_sense_are_refused(arguments: list[str], complaint:
 
 
 def test_another_server_is_prepared_and_then_used(serve: Callable[..., Service], folder: Path) -> None:
-    """With DATABASE_URL the service runs there, opens no demo tables, and shows no token or password."""
+    """With DATABASE_URL the service runs there, opens no demo tables, and shows no token or password.
+
+    Another service of that ledger has to be told where its evidence log is.
+    """
     with EmbeddedPostgres(folder / "elsewhere") as server:
         keys = ["--keys", str(folder / "keys")]
         status, output = refusal(*keys, "--data-dir", str(folder / "d"), DATABASE_URL=server.dsn)
@@ -284,6 +287,9 @@ def test_another_server_is_prepared_and_then_used(serve: Callable[..., Service],
             assert connection.execute(tables).fetchone() == (0,)
         service.process.terminate()
         assert service.process.wait(60) == 0
+        status, output = refusal(*keys, "--data-dir", str(folder / "other"), DATABASE_URL=url)
+        assert (status, output.count("\n")) == (1, 1)
+        assert "name its folder with --log" in output
 
 
 def test_a_server_that_is_not_there_is_one_line(folder: Path) -> None:
