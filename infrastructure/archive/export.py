@@ -36,11 +36,12 @@ class Seal(Protocol):
 
 
 def open_archive(target: Path) -> Archive:
-    """The archive in a folder, which is made if it is not there, without what an interrupted export left.
+    """The archive in a folder, without what an interrupted export left there.
 
-    Raises ArchiveError, OSError.
+    A folder that is made for it is ours alone: it has the events of every player. Raises ArchiveError,
+    OSError.
     """
-    target.mkdir(parents=True, exist_ok=True)
+    target.mkdir(mode=0o700, parents=True, exist_ok=True)
     for left in target.glob(f"{_UNFINISHED}*"):
         shutil.rmtree(left)
     return Archive(target)

@@ -60,7 +60,41 @@ class Writer:
 
     def __enter__(self) -> Self:
         self._hashing = _Hashing(self._path)
-        self._writer = pq.ParquetWriter(
+        try:
+            self._writer = self._begin()
+        except BaseException:
+            self._hashing.close()
+            raise
+        return self
+
+    def __exit__(
+        self, type_: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                if self._rows:
+                    self._write()
+                self._writer.close()
+                self.file = self._hashing.finish(self._count)
+        finally:
+            # What failed is thrown away: nothing is to be written when it is collected.
+            self._writer.is_open = False
+            self._hashing.close()
+
+    def put(self, row: Sequence[Any]) -> None:
+        """Add a row."""
+        self._rows.append(row)
+        if len(self._rows) == ROW_GROUP:
+            self._write()
+
+    def put_all(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows."""
+        for row in rows:
+            self.put(row)
+
+    def _begin(self) -> Any:
+        """What writes the file, with all that it may choose."""
+        return pq.ParquetWriter(
             pa.PythonFile(self._hashing, mode="w"),
             self._schema,
             version="2.6",
@@ -74,33 +108,6 @@ class Writer:
             write_statistics=_texts(self._schema) + _numbers(self._schema),
             store_schema=False,
         )
-        return self
-
-    def __exit__(
-        self, type_: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            if error is None:
-                if self._rows:
-                    self._write()
-                self._writer.close()
-                self.file = self._hashing.finish(self._count)
-        finally:
-            self._writer.is_open = (
-                False  # what failed is thrown away: nothing is to be written on collecting it
-            )
-            self._hashing.close()
-
-    def put(self, row: Sequence[Any]) -> None:
-        """Add a row."""
-        self._rows.append(row)
-        if len(self._rows) == ROW_GROUP:
-            self._write()
-
-    def put_all(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows."""
-        for row in rows:
-            self.put(row)
 
     def _write(self) -> None:
         columns = zip(*self._rows, strict=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -206,6 +208,53 @@ def test_an_interrupted_export_leaves_nothing_and_is_made_again(
         assert there in ([], ["2026-10-02"])
     archive(target, ledger, ENDS)
     assert contents(target) == contents(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("bytes_", [0, 5, 20_000, 60_000])
+def test_a_full_disk_leaves_nothing(
+    tmp_path: Path, ledger: MemoryLedger, monkeypatch: pytest.MonkeyPatch, bytes_: int
+) -> None:
+    """Where a file cannot be written on, the error says so, and the folder is as it was before."""
+    written = 0
+    write = parquet._Hashing.write
+
+    def full(self: parquet._Hashing, data: bytes) -> int:
+        nonlocal written
+        written += len(data)
+        if written > bytes_:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(self, data)
+
+    monkeypatch.setattr(parquet._Hashing, "write", full)
+    with pytest.raises(OSError, match="No space left"):
+        archive(tmp_path / "a", ledger, ())
+    assert not [*(tmp_path / "a").iterdir()]
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(
+    parquet.WRITER != "pyarrow 26.0.1", reason=f"{parquet.WRITER} may write other bytes than pyarrow 26.0.1"
+)
+def test_the_files_of_this_writer_never_change(tmp_path: Path) -> None:
+    """Another option of the writer would keep days that were exported from being made again as they were."""
+    schema = pa.schema(
+        [
+            pa.field("position", pa.int64(), nullable=False),
+            pa.field("type", pa.string()),
+            pa.field("at", pa.timestamp("us", tz="UTC")),
+            pa.field("amount", pa.decimal128(28, 4)),
+            pa.field("shown", pa.bool_()),
+            pa.field("data", pa.binary()),
+        ]
+    )
+    kinds = ("AntePlaced", "Raised", None)
+    rows = [
+        (n, kinds[n % 3], 10**15 + n * 17, (-1) ** n * n**9, n % 5 == 0, b"%d" % n * (n % 7))
+        for n in range(300)
+    ]
+    written = parquet.write(tmp_path / "file", schema, rows)
+    assert pq.read_table(tmp_path / "file").num_rows == written.rows == 300
+    assert written.sha256 == "643ebdf9e74241db3720fa2db15af79fe6b94ba98dc5b63bab03070fb7dd727b"
 
 
 def test_what_a_killed_export_left_is_removed(tmp_path: Path, ledger: MemoryLedger) -> None:
