@@ -28,7 +28,10 @@ def test_a_hand_is_played_at_two_services(stage: Api, beside: Api) -> None:
         seat = first.seat(1, "anna", side_bets={"jackpot": 100})
         round_id = first.open("t", seat, deal=True)["round_id"]
         closed = second.decide(round_id, 1, "raise")
-        assert first.get(f"/v1/rounds/{round_id}").json() == closed
+        read = first.get(f"/v1/rounds/{round_id}").json()
+        for answer in (read, closed):
+            answer.pop("checkpoint", None)  # the log has gone on meanwhile
+        assert read == closed
         hit = hit or "jackpot_hits" in closed  # from then on the meter is what chance has left of it
         meter = stage.get("/v1/jackpots/j").json()["meter"]
         assert hit or meter == 1_000_000 + 70 * number
