@@ -18,7 +18,7 @@ import pytest
 
 from api.page.card_words import card_name
 from domain.cards import DECK
-from infrastructure.evidence.tiles import entries_path, tiles_between
+from infrastructure.evidence.tiles import entries_path, tile_path, tiles_between
 from tests.end_to_end.secrets_found import Revealed, cards_in, dump, files_below, forms, seeds_in
 from tests.end_to_end.service import Service, code, done, rows
 
@@ -126,7 +126,7 @@ def open_log(services: tuple[Service, Service], opened: list[str]) -> dict[str, 
         "checkpoint",
         "key",
         f"consistency/1/{size}",
-        *(place.path for place in tiles_between(0, size)),
+        *(tile_path(*place) for place in tiles_between(0, size)),
         *(f"proof/{position}" for position in range(max(1, last - 100), last + 1)),
     ):
         for number, service in enumerate(services):

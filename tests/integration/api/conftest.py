@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import httpx
 import psycopg
@@ -27,6 +28,7 @@ from infrastructure import ids
 from infrastructure.bootstrap import prepare
 from infrastructure.checking import full
 from infrastructure.clock import system_clock
+from infrastructure.evidence import sealer
 from infrastructure.ledger import horizon
 from infrastructure.ledger.submission import ACCEPTED, own_submission
 
@@ -226,6 +228,13 @@ def running(admin_dsn: str, keys: Path, *, schema: str | None = None, demo: bool
     if not archived:
         left = full.check(lambda: psycopg.connect(admin_dsn, autocommit=True), schema, lambda *_: None)
         assert left.findings == []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_sealer() -> Iterator[None]:
+    """Let nobody wait long for the evidence log: many rounds are proved as soon as they have ended."""
+    with mock.patch.object(sealer, "TURN_SECONDS", 0.05):
+        yield
 
 
 @pytest.fixture(scope="module")
