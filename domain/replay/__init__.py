@@ -19,12 +19,12 @@ from domain.replay.faultless import is_faultless
 from domain.replay.game import follow
 from domain.replay.house import House, canonical, house, sha256
 from domain.replay.kinds import RoundOpened
-from domain.replay.records import Record, Stored, read_fast
+from domain.replay.records import Record, Stored, read_closely, read_fast
 from domain.replay.report import Check, Failures, Findings, Report
 from domain.replay.showdown import showdown
 from domain.replay.state import Game
 
-__all__ = ["Check", "Record", "Report", "Stored", "read_fast", "replay"]
+__all__ = ["Check", "Record", "Report", "Stored", "read_closely", "read_fast", "replay"]
 
 _NEED_AN_OPENING: Final = ("ruleset_hash", "jackpot_parameters_hash", "deck_commitment")
 _NEED_A_HOUSE: Final = ("house", "stakes", "dealt", "settled", "jackpot", "refund_order")

@@ -7,9 +7,7 @@ bound, and of rounds only those that have not ended.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
-
-import orjson
+from typing import Any, Final, Self
 
 from infrastructure.audit import pots, rounds
 from infrastructure.audit.results import (
@@ -26,11 +24,13 @@ from infrastructure.audit.results import (
     StoredRow,
     WalletPart,
 )
+from infrastructure.audit.rounds import Round
 from infrastructure.checking.exact import MINOR, text
 from infrastructure.checking.shelf import Shelf
 from infrastructure.evidence.merkle import Frontier
 
 JACKPOTS: Final = "jackpots"
+_POOL_ACCOUNTS: Final = ("jackpot", "jackpot_overflow", "jackpot_diversion")
 _UNKNOWN: Final = ("", "")
 
 
@@ -73,7 +73,7 @@ class Merger:
                 self._pots[jackpot] = pot = _Pot()
                 pot.pools = list(pools)
 
-    def __enter__(self) -> Merger:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -172,30 +172,20 @@ class Merger:
 
     # ── Jackpots ────────────────────────────────────────────────────────────────────────────────────────────
     def _take_pot(self, jackpot: str, part: PotPart, bets: Iterable[BetElsewhere]) -> None:
-        total = self._total
-        pot = self._pots.get(jackpot)
-        if pot is None:
-            pot = self._pots[jackpot] = _Pot()
-            if part.opened is not None:
-                pot.pools, pot.hits = [0, 0, 0], 0
-            elif self._whole:
-                total.differs(part.first, "jackpot", "one that was opened before", jackpot)
-        elif part.opened is not None:
-            total.differs(part.first, "jackpot", "opened once", jackpot)
-        if part.opened is not None:
-            pot.belongs = part.opened
+        pot = self._pot(jackpot, part)
         claims = list(part.claims.values())
         for bet in bets:
             if bet.jackpot == jackpot:
                 claims += self._room(bet)
-        if pot.pools is None and None not in part.known[:1]:
+        if pot.pools is None and part.known[pots.METER] is not None:
             pot.pools = [value or 0 for value in part.known]
         for claim in claims:
             self._judge(jackpot, pot, claim)
         if pot.pools is not None:
             for pool, (held, lowest) in enumerate(zip(pot.pools, part.lowest, strict=True)):
                 if held + lowest < 0:
-                    total.differs(part.first, f"jackpot.{pots.POOLS[pool]}", "0 or more", text(held + lowest))
+                    what = f"jackpot.{pots.POOLS[pool]}"
+                    self._total.differs(part.first, what, "0 or more", text(held + lowest))
             pot.pools = [held + moved for held, moved in zip(pot.pools, part.moved, strict=True)]
         pot.moved_at = part.moved_at or pot.moved_at
         pot.hits = part.hits or pot.hits
@@ -203,17 +193,30 @@ class Merger:
             account_class, currency = pot.belongs
             self._book(f"house:{account_class}:{JACKPOTS}", currency, part.house)
 
+    def _pot(self, jackpot: str, part: PotPart) -> _Pot:
+        """The jackpot that a part is about, which has to begin there or to have begun before."""
+        pot = self._pots.get(jackpot)
+        if pot is not None and part.opened is not None:
+            self._total.differs(part.first, "jackpot", "opened once", jackpot)
+        if pot is None:
+            pot = self._pots[jackpot] = _Pot()
+            if part.opened is not None:
+                pot.pools, pot.hits = [0, 0, 0], 0
+            elif self._whole:
+                self._total.differs(part.first, "jackpot", "one that was opened before", jackpot)
+        if part.opened is not None:
+            pot.belongs = part.opened
+        return pot
+
     def _room(self, bet: BetElsewhere) -> tuple[Claim, ...]:
         """What a side bet says of the meter, whose round began in a part before."""
         rows = self._open.get(bet.stream)
         if not rows:
             return ()
-        opened = orjson.loads(rows[0][3])
-        ceiling = (
-            opened["data"].get("jackpot", {}).get("ceiling") if opened["type"] == "RoundOpened" else None
-        )
-        exact_ceiling = None if ceiling is None else ceiling * MINOR
-        return pots.room(bet.meter, exact_ceiling, bet.contribution, bet.overflow, bet.position)
+        opened = Round.of(rows[:1]).opened
+        pinned = None if opened is None else opened.data.jackpot
+        ceiling = None if pinned is None or pinned.ceiling is None else pinned.ceiling * MINOR
+        return pots.room(bet.meter, ceiling, bet.contribution, bet.overflow, bet.position)
 
     def _judge(self, jackpot: str, pot: _Pot, claim: Claim) -> None:
         """Compare what a part says of a jackpot before it with what the jackpot was."""
@@ -250,20 +253,16 @@ class Merger:
                 self._unchecked_rounds += 1
             return
         rows = [*(before or ()), *rows]
-        try:
-            events = [orjson.loads(data) for _, _, _, data in rows]
-            if not rounds.complete(events):
-                self._open[stream] = rows
-                return
-            ruleset = self._rulesets.get(rounds.ruleset_of(events))
-            if ruleset is None:
-                self._total.differs(rows[0][0], "ruleset", "one that was published before", stream)
-                return
-            mine = PartResult()
-            rounds.audit_round(mine, events, ruleset)
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            self._total.differs(rows[0][0], "readable", "events of a round", type(error).__name__)
+        round_ = Round.of(rows)
+        if not round_.ended or round_.opened is None:
+            self._open[stream] = rows
             return
+        ruleset = self._rulesets.get(round_.opened.data.ruleset.sha256)
+        if ruleset is None:
+            self._total.differs(rows[0][0], "ruleset", "one that was published before", stream)
+            return
+        mine = PartResult()
+        rounds.finish(mine, round_, ruleset)
         for finding in mine.findings:
             self._total.differs(*finding)
         self._add_up(mine)
@@ -302,26 +301,11 @@ class Merger:
 
     # ── At the end ──────────────────────────────────────────────────────────────────────────────────────────
     def finish(self) -> Outcome:
-        """Add everything up; in every currency all accounts together have to be zero."""
+        """Add everything up."""
         total = self._total
-        for balance, account_class, currency in self._wallets.values():
-            self._book(f"wallet:{account_class}", currency, balance * MINOR)
-        for jackpot, pot in self._pots.items():
-            account_class, currency = pot.belongs
-            for name, amount in zip(
-                ("jackpot", "jackpot_overflow", "jackpot_diversion"), pot.pools or (), strict=False
-            ):
-                if amount:
-                    self._book(f"{name}:{account_class}:{jackpot}", currency, amount)
-        for stream, rows in self._open.items():
-            self._count_open(stream, rows)
+        self._book_all()
         if self._whole:
-            sums: dict[str, int] = {}
-            for (_, currency), amount in self._accounts.items():
-                sums[currency] = sums.get(currency, 0) + amount
-            for currency, left in sums.items():
-                if left:
-                    total.differs(total.last, "trial_balance", f"0 {currency}", text(left))
+            self._balance()
         if self._leaves is not None and not self._leaves.start:
             self._roots[self._leaves.end] = self._leaves.root()
         return Outcome(
@@ -346,15 +330,31 @@ class Merger:
             unchecked_rounds=self._unchecked_rounds,
         )
 
-    def _count_open(self, stream: str, rows: list[StoredRow]) -> None:
+    def _book_all(self) -> None:
+        """Book what wallets, jackpots and open rounds hold."""
+        for balance, account_class, currency in self._wallets.values():
+            self._book(f"wallet:{account_class}", currency, balance * MINOR)
+        for jackpot, pot in self._pots.items():
+            account_class, currency = pot.belongs
+            for name, amount in zip(_POOL_ACCOUNTS, pot.pools or (0, 0, 0), strict=True):
+                if amount:
+                    self._book(f"{name}:{account_class}:{jackpot}", currency, amount)
+        for rows in self._open.values():
+            self._count_open(rows)
+
+    def _balance(self) -> None:
+        """In every currency, all accounts together have to be zero (G1)."""
+        sums: dict[str, int] = {}
+        for (_, currency), amount in self._accounts.items():
+            sums[currency] = sums.get(currency, 0) + amount
+        for currency, left in sums.items():
+            if left:
+                self._total.differs(self._total.last, "trial_balance", f"0 {currency}", text(left))
+
+    def _count_open(self, rows: list[StoredRow]) -> None:
         """What a round that has not ended holds: stakes on game, and the house's advances."""
-        try:
-            events = [orjson.loads(data) for _, _, _, data in rows]
-            opened = events[0]["data"]
-            house = opened["account_class"], opened["currency"], opened["ruleset"]["id"]
-            staked, got = rounds.unfinished(events)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            self._total.differs(rows[0][0], "readable", "events of a round", type(error).__name__)
-            return
-        self._book(f"on_game:{house[0]}", house[1], staked * MINOR)
-        self._book(f"house:{house[0]}:{house[2]}", house[1], got)
+        round_ = Round.of(rows)
+        if round_.opened is not None:
+            account_class, currency, game = round_.house_key
+            self._book(f"on_game:{account_class}", currency, round_.on_game * MINOR)
+            self._book(f"house:{account_class}:{game}", currency, round_.house)

@@ -6,9 +6,13 @@ partition; what else had to be true then is a claim, which the merging compares 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
-from infrastructure.audit.results import Claim, PartResult, PotPart
+from domain.replay import Record
+from domain.replay.exact import units
+from domain.replay.kinds import ContributionReversed, JackpotHit, RoundOpened, SideBetPlaced
+from infrastructure.audit.results import BetElsewhere, Claim, PartResult, PotPart
 from infrastructure.checking.exact import MINOR, exact, text
 
 METER: Final = 0
@@ -76,14 +80,6 @@ def count_hit(result: PartResult, part: PotPart, order: int, position: int) -> N
     part.hits = order
 
 
-def bet(part: PotPart, ceiling: int | None, contribution: int, overflow: int, position: int) -> None:
-    """A side bet's contribution: what went into the overflow tells where the meter stood below its ceiling."""
-    for implied in room(part.moved[METER], ceiling, contribution, overflow, position):
-        claim(part, implied)
-    move(part, METER, contribution - overflow)
-    part.moved_at = position
-
-
 def room(
     moved: int, ceiling: int | None, contribution: int, overflow: int, position: int
 ) -> tuple[Claim, ...]:
@@ -94,6 +90,75 @@ def room(
         return (Claim(position, AT_LEAST, ceiling - moved),)
     most = Claim(position, AT_MOST, ceiling - moved - (contribution - overflow))
     return (most, Claim(position, AT_LEAST, most.value)) if overflow else (most,)
+
+
+def take(result: PartResult, record: Record[Any], stream: str, opened_by: Record[RoundOpened] | None) -> None:
+    """What an event of a round does to a jackpot; the round's first event is None where it is not here."""
+    if record.data.jackpot_id is not None:
+        _OF_ROUNDS[type(record.data)](result, record, stream, opened_by)
+
+
+def _side_bet(
+    result: PartResult,
+    record: Record[SideBetPlaced],
+    stream: str,
+    opened_by: Record[RoundOpened] | None,
+) -> None:
+    data, position = record.data, record.position
+    jackpot = data.jackpot_id or ""
+    contribution, overflow = units(data.contribution or "0"), units(data.overflow or "0")
+    part = pot(result, jackpot, position)
+    if opened_by is None:
+        elsewhere = BetElsewhere(position, stream, jackpot, part.moved[METER], contribution, overflow)
+        result.bets_elsewhere.append(elsewhere)
+    else:
+        pinned = opened_by.data.jackpot
+        ceiling = None if pinned is None or pinned.ceiling is None else pinned.ceiling * MINOR
+        if ceiling is not None or overflow:
+            for implied in room(part.moved[METER], ceiling, contribution, overflow, position):
+                claim(part, implied)
+    part.moved_at = position
+    part.moved[METER] += contribution - overflow  # no less than before, so that `lowest` stays
+    if overflow:
+        move(part, OVERFLOW, overflow)
+    if data.diversion is not None:
+        move(part, DIVERSION, units(data.diversion))
+
+
+def _hit(result: PartResult, record: Record[JackpotHit], _: str, __: Record[RoundOpened] | None) -> None:
+    data, position = record.data, record.position
+    part = pot(result, data.jackpot_id, position)
+    released = units(data.from_overflow or "0")
+    link(result, part, data.previous_position, position)
+    count_hit(result, part, data.order, position)
+    says(result, data.jackpot_id, METER, units(data.meter_before), position)
+    move(part, METER, -units(data.from_meter))
+    move(part, METER, units(data.restart or "0") + released)
+    says(result, data.jackpot_id, METER, units(data.meter_after), position)
+    move(part, OVERFLOW, -released)
+    move(part, DIVERSION, -units(data.restart_from_diversion or "0"))
+    part.moved_at = position
+
+
+def _reversed(
+    result: PartResult, record: Record[ContributionReversed], _: str, __: Record[RoundOpened] | None
+) -> None:
+    data, position = record.data, record.position
+    part = pot(result, data.jackpot_id, position)
+    link(result, part, data.previous_position, position)
+    says(result, data.jackpot_id, METER, units(data.meter_before), position)
+    move(part, METER, -units(data.from_meter))
+    says(result, data.jackpot_id, METER, units(data.meter_after), position)
+    move(part, OVERFLOW, -units(data.from_overflow or "0"))
+    move(part, DIVERSION, -units(data.from_diversion or "0"))
+    part.moved_at = position
+
+
+_OF_ROUNDS: Final[dict[type, Callable[[PartResult, Record[Any], str, Record[RoundOpened] | None], None]]] = {
+    SideBetPlaced: _side_bet,
+    JackpotHit: _hit,
+    ContributionReversed: _reversed,
+}
 
 
 def opened(result: PartResult, position: int, data: Data) -> None:

@@ -227,8 +227,8 @@ class Outcome:
     """What all partitions together came to.
 
     `findings` are in the order of positions, the first `FINDINGS_MAX` of `found`. `accounts` maps full names
-    of accounts (``house:real:nordic``) and currencies to exact amounts. `roots` are those of the log's tree at
-    its whole size and at `Context.roots_at` (none where the audit does not begin at position 1). `pots` are
+    of accounts (``house:real:nordic``) and currencies to exact amounts. `roots` are those of the log's tree
+    at its whole size and at `Context.roots_at` (none where the audit does not begin at position 1). `pots` are
     exact: meter, overflow, diversion. `open_rounds` are rounds that have not ended, `unchecked_rounds` those
     that began before the audit's first event, `unopened_wallets` those whose balance before it is not known.
     """

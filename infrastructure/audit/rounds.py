@@ -1,146 +1,226 @@
-"""A whole round in the audit: derived again, and its figures and the house's money added up."""
+"""A round in the audit: what its events add up to, and the round derived again when it has ended."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeAlias
 
 import orjson
 
-from domain.replay import Report, replay
-from infrastructure.audit.results import Figures, PartResult, Span
-from infrastructure.checking.exact import MINOR, exact
+from domain.replay import Record, Report, Stored, read_closely, read_fast, replay
+from domain.replay import kinds as k
+from domain.replay.exact import units
+from infrastructure.audit.results import Figures, PartResult, Span, StoredRow
+from infrastructure.checking.exact import MINOR
 
-Data = dict[str, Any]
-Event = dict[str, Any]
-
+_RULESET: Final = "ruleset"
 _JACKPOT: Final = "jackpot"
-_STAKES: Final = {
-    "AntePlaced": "amount",
-    "SideBetPlaced": "amount",
-    "Raised": "amount",
-    "CardExchanged": "fee",
-}
+Belongs: TypeAlias = tuple[str, str]
+"""Account class and currency."""
 
 
-def complete(events: Sequence[Event]) -> bool:
-    """Whether these are all events of a round that has ended, if nobody tampered with them."""
-    if events[0]["type"] != "RoundOpened":
-        return False
-    antes = sum(event["type"] == "AntePlaced" for event in events)
-    ended = {event["type"] for event in events}
-    if "RoundVoided" in ended:
-        return antes == sum(event["type"] == "StakeRefunded" for event in events)
-    return "RoundClosed" in ended
+class Round:
+    """The events of a round as they come, and what they add up to.
+
+    `rows` are all that were kept in its stream, `events` what they say: those that could be read as records,
+    the others as bytes. `figures` and `house` (exact) are what the round adds to those of its house; `opened`
+    is None where its first event is not there. `on_game` is in minor units.
+    """
+
+    __slots__ = (
+        "antes",
+        "belongs",
+        "closed",
+        "events",
+        "figures",
+        "house",
+        "on_game",
+        "opened",
+        "rows",
+        "void",
+    )
+
+    def __init__(self) -> None:
+        self.rows: list[StoredRow] = []
+        self.events: list[Stored] = []
+        self.figures = Figures(rounds=1)
+        self.house = 0
+        self.on_game = 0
+        self.opened: Record[k.RoundOpened] | None = None
+        self.belongs: Belongs | None = None
+        self.antes = 0  # those not refunded
+        self.closed = self.void = False
+
+    @classmethod
+    def of(cls, rows: Iterable[StoredRow]) -> Round:
+        """The round of these rows."""
+        made = cls()
+        for row in rows:
+            event = read_fast(row[3]) or read_closely(row[3])
+            made.take(row, event if isinstance(event, Record) else None)
+        return made
+
+    def take(self, row: StoredRow, record: Record[Any] | None) -> int | None:
+        """Take the next event; None where it cannot be read.
+
+        Return what it adds to its player's wallet, in minor units; None where it has to do with none.
+        """
+        self.rows.append(row)
+        if record is None:
+            self.events.append(row[3])
+            return None
+        self.events.append(record)
+        take = _TAKE.get(type(record.data))
+        return None if take is None else take(self, record)
+
+    @property
+    def ended(self) -> bool:
+        """Whether these are all events of a round that has ended, if nobody tampered with them."""
+        return self.opened is not None and (self.closed or (self.void and self.antes == 0))
+
+    @property
+    def house_key(self) -> tuple[str, str, str]:
+        """Account class, currency and rule set of a round whose beginning is there."""
+        assert self.opened is not None  # noqa: S101 - says so
+        opened = self.opened.data
+        return opened.account_class, opened.currency, opened.ruleset.id
 
 
-def ruleset_of(events: Sequence[Event]) -> str:
-    """The SHA-256 of the rule set that a round names."""
-    sha256: str = events[0]["data"]["ruleset"]["sha256"]
-    return sha256
-
-
-def audit_round(result: PartResult, events: Sequence[Event], ruleset: bytes) -> None:
-    """Derive a round again; what it came to, and what is wrong with it, is added to the result."""
-    report = replay(events, _document(ruleset))
+def finish(result: PartResult, round_: Round, ruleset: bytes) -> None:
+    """Derive a round that has ended again; what it came to, and what is wrong with it, is added."""
+    opened = round_.opened
+    assert opened is not None  # noqa: S101 - it has ended
+    report = replay(round_.events, ruleset, only_failures=True)
     if report.verdict != "pass":
-        _tell(result, events, report)
-    opened = events[0]["data"]
-    position = events[0]["position"]
-    pin(result, "ruleset", opened["ruleset"], position)
-    if _JACKPOT in opened:
-        pin(result, _JACKPOT, opened[_JACKPOT], position)
-    house = opened["account_class"], opened["currency"], opened["ruleset"]["id"]
-    figures = result.figures.get(house)
+        _tell(result, round_, report)
+    ref, jackpot, position = opened.data.ruleset, opened.data.jackpot, opened.position
+    pin(result, (_RULESET, ref.id, ref.version, ref.sha256), position)
+    if jackpot is not None:
+        pin(result, (_JACKPOT, jackpot.id, jackpot.version, jackpot.sha256), position)
+    key = round_.house_key
+    figures = result.figures.get(key)
     if figures is None:
-        figures = result.figures[house] = Figures()
-    figures.rounds += 1
-    got = 0
-    for event in events:
-        got += _house_got(figures, event["type"], event["data"])
-    result.house[house] = result.house.get(house, 0) + got
+        result.figures[key], result.house[key] = round_.figures, round_.house
+    else:
+        figures.add(round_.figures)
+        result.house[key] += round_.house
 
 
-def unfinished(events: Sequence[Event]) -> tuple[int, int]:
-    """What is on game in a round that has not ended (minor units), and what the house got by it (exact)."""
-    on_game = got = 0
-    ignored = Figures()
-    for event in events:
-        kind, data = event["type"], event["data"]
-        got += _house_got(ignored, kind, data)
-        if kind in _STAKES:
-            on_game += data[_STAKES[kind]]
-        elif kind == "Settled":
-            on_game -= sum(bet["stake"] for bet in data["bets"])
-        elif kind == "StakeRefunded":
-            on_game -= data["amount"]
-    return on_game, got
-
-
-@lru_cache(maxsize=64)
-def _document(ruleset: bytes) -> Mapping[str, Any]:
-    document: Mapping[str, Any] = orjson.loads(ruleset)
-    return document
-
-
-def pin(result: PartResult, kind: str, named: Data, position: int) -> None:
+def pin(result: PartResult, key: tuple[str, str, int, str], position: int) -> None:
     """Note that a round relied on rules or parameters."""
-    key = kind, named["id"], named["version"], named["sha256"]
     span = result.pinned.get(key)
     if span is None:
         result.pinned[key] = Span(position, position)
-    else:
-        result.pinned[key] = Span(min(span.first, position), max(span.last, position))
+    elif position > span.last:
+        result.pinned[key] = Span(span.first, position)
+    elif position < span.first:
+        result.pinned[key] = Span(position, span.last)
 
 
-def _tell(result: PartResult, events: Sequence[Event], report: Report) -> None:
+def _tell(result: PartResult, round_: Round, report: Report) -> None:
     """Every failed check, at the first event that it names, else at the round's first."""
-    places = {event["version"]: event["position"] for event in events}
+    places = {version: position for position, _, version, _ in round_.rows}
+    first = round_.rows[0][0]
     for check in report.checks:
-        if check.result == "fail":
-            version = None
-            if isinstance(check.actual, list) and check.actual and isinstance(check.actual[0], dict):
-                version = check.actual[0].get("version")
-            position = places.get(version, events[0]["position"])
-            result.differs(position, f"replay.{check.check}", _json(check.expected), _json(check.actual))
+        version = None
+        if isinstance(check.actual, list) and check.actual and isinstance(check.actual[0], dict):
+            version = check.actual[0].get("version")
+        position = places.get(version, first) if isinstance(version, int) else first
+        result.differs(position, f"replay.{check.check}", _json(check.expected), _json(check.actual))
 
 
 def _json(value: object) -> str:
     return orjson.dumps(value, default=str).decode()
 
 
-def _house_got(figures: Figures, kind: str, data: Data) -> int:
-    """What the house got by an event, exact; the figures are added to."""
-    if kind == "Settled":
-        figures.hands += 1
-        return _settled(figures, data)
-    if kind == "SideBetPlaced" and "contribution" in data:
-        return -exact(data["contribution"]) - _exact(data, "diversion")
-    if kind == "JackpotHit":
-        figures.jackpot_won += data["award"]
-        return _exact(data, "restart_from_diversion") - _exact(data, "restart") - exact(data["from_house"])
-    if kind == "ContributionReversed":
-        return exact(data["from_meter"]) + _exact(data, "from_overflow") + _exact(data, "from_diversion")
-    if kind == "StakeRefunded":
-        figures.refunded += data["amount"]
-    elif kind == "RoundVoided":
-        figures.void += 1
-    return 0
+# ── What each event does: to the round, and to its player's wallet ──────────────────────────────────────────
+def _opened(round_: Round, record: Record[k.RoundOpened]) -> None:
+    if round_.opened is None and len(round_.events) == 1:
+        round_.opened = record
+        round_.belongs = record.data.account_class, record.data.currency
 
 
-def _settled(figures: Figures, data: Data) -> int:
+def _ante(round_: Round, record: Record[k.AntePlaced]) -> int:
+    round_.antes += 1
+    round_.on_game += record.data.amount
+    return -record.data.amount
+
+
+def _side_bet(round_: Round, record: Record[k.SideBetPlaced]) -> int:
+    data = record.data
+    if data.contribution is not None:
+        round_.house -= units(data.contribution) + units(data.diversion or "0")
+    round_.on_game += data.amount
+    return -data.amount
+
+
+def _raised(round_: Round, record: Record[k.Raised]) -> int:
+    round_.on_game += record.data.amount
+    return -record.data.amount
+
+
+def _exchanged(round_: Round, record: Record[k.CardExchanged]) -> int:
+    round_.on_game += record.data.fee
+    return -record.data.fee
+
+
+def _settled(round_: Round, record: Record[k.Settled]) -> int:
     staked = returned = won = 0
-    for bet in data["bets"]:
-        staked += bet["stake"]
-        returned += bet["returned"]
-        if bet["bet"] != _JACKPOT:  # its win is JackpotHit's
-            won += bet["won"]
+    for bet in record.data.bets:
+        staked += bet.stake
+        returned += bet.returned
+        if bet.bet != _JACKPOT:  # its win is JackpotHit's
+            won += bet.won
+    figures = round_.figures
+    figures.hands += 1
     figures.staked += staked
     figures.returned += returned
     figures.won += won
-    return (staked - returned - won) * MINOR
+    round_.on_game -= staked
+    round_.house += (staked - returned - won) * MINOR
+    return returned + won
 
 
-def _exact(data: Data, name: str) -> int:
-    return exact(data[name]) if name in data else 0
+def _hit(round_: Round, record: Record[k.JackpotHit]) -> int:
+    data = record.data
+    round_.figures.jackpot_won += data.award
+    diverted = units(data.restart_from_diversion or "0")
+    round_.house += diverted - units(data.restart or "0") - units(data.from_house)
+    return data.award
+
+
+def _closed(round_: Round, _: Record[k.RoundClosed]) -> None:
+    round_.closed = True
+
+
+def _voided(round_: Round, _: Record[k.RoundVoided]) -> None:
+    round_.void = True
+    round_.figures.void = 1
+
+
+def _reversed(round_: Round, record: Record[k.ContributionReversed]) -> None:
+    data = record.data
+    pools = units(data.from_meter) + units(data.from_overflow or "0") + units(data.from_diversion or "0")
+    round_.house += pools
+
+
+def _refunded(round_: Round, record: Record[k.StakeRefunded]) -> int:
+    round_.antes -= 1
+    round_.on_game -= record.data.amount
+    round_.figures.refunded += record.data.amount
+    return record.data.amount
+
+
+_TAKE: Final[dict[type, Callable[[Round, Record[Any]], int | None]]] = {
+    k.RoundOpened: _opened,
+    k.AntePlaced: _ante,
+    k.SideBetPlaced: _side_bet,
+    k.Raised: _raised,
+    k.CardExchanged: _exchanged,
+    k.Settled: _settled,
+    k.JackpotHit: _hit,
+    k.RoundClosed: _closed,
+    k.RoundVoided: _voided,
+    k.ContributionReversed: _reversed,
+    k.StakeRefunded: _refunded,
+}
