@@ -33,7 +33,6 @@ from infrastructure.evidence.notes import (
 )
 
 PROBLEMS_MAX: Final = 100
-_CHUNK_BYTES: Final = 1 << 20
 _BATCH: Final = 5_000
 _EXPORTED: Final = b'"type":"ArchiveExported"'
 _KEYS: Final = (b'"type":"LogStarted"', b'"type":"LogKeyRotated"')
@@ -159,20 +158,18 @@ class _Checking:
 
     def _check_file(self, day: Day, name: str) -> bool:
         said = day.manifest.files[name]
-        hashed, length = hashlib.sha256(), 0
+        path = day.folder / name
         try:
-            with (day.folder / name).open("rb") as file:
-                while chunk := file.read(_CHUNK_BYTES):
-                    hashed.update(chunk)
-                    length += len(chunk)
+            with path.open("rb") as file:
+                found = path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             self.differs(f"{day.manifest.day}/{name} cannot be read ({error.strerror})")
             return False
-        if (length, hashed.hexdigest()) != (said.bytes, said.sha256):
+        if found != (said.bytes, said.sha256):
             self.differs(f"{day.manifest.day}/{name} is not the file that was exported")
             return False
         try:
-            rows: int = pq.read_metadata(day.folder / name).num_rows
+            rows: int = pq.read_metadata(path).num_rows
         except (OSError, pa.ArrowException):
             self.differs(f"{day.manifest.day}/{name} is no Parquet file")
             return False

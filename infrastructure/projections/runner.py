@@ -24,7 +24,7 @@ from infrastructure.projections.kinds import Facts, Projection
 from infrastructure.projections.postgres import PostgresSink
 from infrastructure.projections.rebuilds import Rebuilds
 from infrastructure.projections.round_facts import RoundFacts
-from infrastructure.projections.source import PostgresSource
+from infrastructure.projections.source import PostgresSource, Source
 
 PAUSE_SECONDS_MIN: Final = 0.03
 PAUSE_SECONDS_MAX: Final = 0.25
@@ -39,7 +39,8 @@ log = structlog.get_logger(__name__)
 class Projector:
     """The engine on connections of its own. A context manager; not thread safe.
 
-    `acting` says whether it is the one that projects: until `try_to_act` says so, do not `turn`.
+    `acting` says whether it is the one that projects: until `try_to_act` says so, do not `turn`. `source`
+    makes of a connection and a schema what events are read from.
     """
 
     def __init__(
@@ -50,9 +51,11 @@ class Projector:
         projections: Sequence[Callable[[], Projection]] = PROJECTIONS,
         facts: Callable[[], Facts] = RoundFacts,
         batch_events_max: int = BATCH_EVENTS_MAX,
+        source: Callable[[psycopg.Connection, str], Source] = PostgresSource,
     ) -> None:
         self._dsn = dsn
         self._schema = schema
+        self._source = source
         self._projections = projections
         self._facts = facts
         self._batch_events_max = batch_events_max
@@ -94,7 +97,7 @@ class Projector:
                 self._reading,
             )
             engine = Engine(
-                PostgresSource(self._reading, self._schema),
+                self._source(self._reading, self._schema),
                 sink,
                 self._projections,
                 self._facts,
