@@ -17,9 +17,9 @@ from infrastructure.evidence import merkle
 from infrastructure.evidence.edge import Edge, Tile
 from infrastructure.evidence.events import Events, Row, are_in_order, read_all
 from infrastructure.evidence.folder import Generation, LogUnavailable
-from infrastructure.evidence.merkle import HASH_BYTES, TILE_HEIGHT, TILE_WIDTH
+from infrastructure.evidence.merkle import HASH_BYTES, SIZE_MAX, TILE_HEIGHT, TILE_WIDTH
 from infrastructure.evidence.sealed import SealedLog
-from infrastructure.evidence.tiles import pack_entries
+from infrastructure.evidence.tiles import pack_entries, width_at
 
 FIRST_EVENTS: Final = 1_024
 """So many of the last sealed events, at least, are compared before anything new is signed."""
@@ -64,22 +64,23 @@ class Comparing:
     def go_on(self) -> None:
         """Compare some more tiles where it is time for that. Raises as `begin` does."""
         began = time.monotonic()
-        if began < self._not_before or not self._log.size:
+        if began < self._not_before:
             return
-        horizon = self._events.horizon()
-        while time.monotonic() - began < TURN_SECONDS:
-            if self._next * TILE_WIDTH >= self._log.size:
-                self._next = -(-horizon // TILE_WIDTH)
-            if self._next * TILE_WIDTH >= self._log.size:
+        first = -(-self._events.horizon() // TILE_WIDTH)
+        end = -(-self._log.size // TILE_WIDTH)
+        for _ in range(first, end):
+            if time.monotonic() - began > TURN_SECONDS:
                 break
-            self._compare(self._next)
-            self._next += 1
+            number = self._next if first <= self._next < end else first
+            self._compare(number)
+            self._next = number + 1
         self._not_before = time.monotonic() + SHARE * (time.monotonic() - began)
 
-    def disagree(self, detail: str) -> Disagreement:
-        """What to raise where the ledger is seen to be another than was signed."""
+    def disagree(self, detail: str, at: int = SIZE_MAX) -> Disagreement:
+        """What to raise where the ledger is seen to be another than was signed: at a position, or before."""
         size, last = self._log.size, self._events.position()
-        return Disagreement("behind" if last < size else "differs", self._agreement(min(size, last)), detail)
+        position = self._agreement(min(size, last, at))
+        return Disagreement("behind" if last < size else "differs", position, detail)
 
     def rebuild(self) -> None:
         """Hash all sealed events again; write the tiles that are not theirs. Raises as `begin` does.
@@ -100,7 +101,7 @@ class Comparing:
             return
         rows = read_all(self._events, first + 1, width)
         if len(rows) < width or not are_in_order(rows, first + 1):
-            raise self.disagree("events that were sealed are missing")
+            raise self.disagree("events that were sealed are missing", first + width)
         leaves = b"".join(merkle.leaf_hashes(row[2] for row in rows))
         stored = self._stored(0, number, width)
         if stored == leaves:
@@ -110,7 +111,7 @@ class Comparing:
             self._log.write_tiles([Tile(0, number, leaves)])
             self._repaired(first + 1)
         elif len(stored) == len(leaves) and self._is_signed(number, stored):
-            raise self.disagree("events differ from what was sealed")
+            raise self.disagree("events differ from what was sealed", first + width)
         else:
             self.rebuild()
 
@@ -120,8 +121,8 @@ class Comparing:
         while len(hashes) == TILE_WIDTH * HASH_BYTES:
             number, at = divmod(number, TILE_WIDTH)
             level += 1
-            above = self._stored(level, number, at + 1)
-            if above[at * HASH_BYTES :] != merkle.complete_root(hashes):
+            above = self._stored(level, number, width_at(level, number, self._log.size))
+            if above[at * HASH_BYTES : (at + 1) * HASH_BYTES] != merkle.complete_root(hashes):
                 self.rebuild()
                 return
             hashes = above
@@ -161,14 +162,15 @@ class Comparing:
         while edge.size < size:
             rows = read_all(self._events, edge.size + 1, min(READ_AT_ONCE, size - edge.size))
             if not rows or not are_in_order(rows, edge.size + 1):
-                raise self.disagree("events that were sealed are missing")
+                raise self.disagree("events that were sealed are missing", edge.size + READ_AT_ONCE)
             tiles = edge.add(merkle.leaf_hashes(row[2] for row in rows))
             if edge.size == size:
                 tiles += edge.partial()
             damaged += [tile for tile in tiles if self._stored(*tile.place) != tile.hashes]
             del damaged[REPAIRED_MAX:]
         if edge.root() != self._log.root:
-            raise self.disagree("events differ from what was sealed")
+            lowest = min((tile.number for tile in damaged if not tile.level), default=size)
+            raise self.disagree("events differ from what was sealed", (lowest + 1) * TILE_WIDTH)
         return damaged
 
     def _agreement(self, position: int) -> int:

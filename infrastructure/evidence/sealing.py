@@ -6,7 +6,7 @@ Everything is asked of `Events` and written by `SealedLog`; what is told (alarms
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
@@ -17,7 +17,7 @@ from domain.registers import LogState
 from infrastructure.evidence import merkle
 from infrastructure.evidence.bundles import Bundles
 from infrastructure.evidence.comparing import Comparing, Disagreement
-from infrastructure.evidence.events import Events, Row, are_in_order
+from infrastructure.evidence.events import Events, are_in_order
 from infrastructure.evidence.files import Disk
 from infrastructure.evidence.folder import Generation, Head, LogUnavailable
 from infrastructure.evidence.notes import Signer
@@ -134,6 +134,8 @@ class Sealing:
         self._head = log.head
         if self.events.position() < log.size:
             raise comparing.disagree("the ledger has fewer events than were sealed")
+        if self.events.horizon() > log.size:
+            raise LogUnavailable("events that the log needs were taken out: attach their partitions again")
         self._end(TILES)
         try:
             log.load_edge()
@@ -152,28 +154,22 @@ class Sealing:
         The last sealed one is read with them: so a ledger that was put back is seen before it grows again.
         """
         log = opened.log
+        last = self.events.position()
         rows = self.events.starting(max(log.size, 1), self.events_max)
         if log.size:
             if not rows or rows[0][0] != log.size or merkle.leaf_hash(rows[0][2]) != log.last_leaf:
                 raise opened.comparing.disagree("the last event that was sealed is gone or another")
             rows = rows[1:]
+        if not are_in_order(rows, log.size + 1) or (last > log.size and not rows):
+            raise opened.comparing.disagree("an event is missing before one that is there")
         if not rows:
             return False
-        self._require_order(rows, opened)
         signer = self.sign_as(state.vkey)
         log.write_keys(state.keys)
         self._head = log.seal(merkle.leaf_hashes(row[2] for row in rows), signer)
         opened.bundles.sealed(rows)
         opened.offered_at = 0.0
         return len(rows) >= min(self.events_max - 1, MANY_EVENTS)
-
-    def _require_order(self, rows: Sequence[Row], opened: _Open) -> None:
-        first = opened.log.size + 1
-        if are_in_order(rows, first):
-            return
-        if self.events.horizon() >= first:
-            raise LogUnavailable("events that a new log needs were taken out: attach their partitions again")
-        raise opened.comparing.disagree("an event is missing before one that is there")
 
     def _take_cosignatures(self, opened: _Open) -> None:
         """Publish what witnesses have signed since the last turn, and ask those that have not."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 
 from domain.commands import HaltLog
@@ -17,6 +19,7 @@ from infrastructure.evidence.folder import Generation
 from infrastructure.evidence.notes import Checkpoint, Signer, parse_checkpoint, parse_note, parse_vkey, verify
 from infrastructure.evidence.sealing import Sealing
 from infrastructure.evidence.witnesses import Witnesses
+from infrastructure.keys import KeysError
 
 
 class Died(Exception):
@@ -138,7 +141,8 @@ class Ledger:
     def starting(self, position: int, limit: int) -> Sequence[Row]:
         """The events in a range of positions."""
         end = position + min(limit, self.slice_max)
-        return [row for row in self.rows[max(0, position - 1 - 5) : end] if position <= row[0] < end]
+        first, last = (bisect_left(self.rows, at, key=itemgetter(0)) for at in (position, end))
+        return self.rows[first:last]
 
     def position(self) -> int:
         """The last position."""
@@ -211,6 +215,8 @@ class _Recording(Signer):
     """A key that holds every tree it signs against those that were signed before."""
 
     def __init__(self, ledger: Ledger, vkey: str) -> None:
+        if vkey not in ledger.signers:
+            raise KeysError("the key is missing")
         signer = ledger.signers[vkey]
         super().__init__(signer.name, signer.private)
         object.__setattr__(self, "ledger", ledger)
