@@ -87,13 +87,32 @@ def log_part(log: Generation, note: bytes, positions: list[int], since: int | No
         "origin": checkpoint.origin,
         "keys": signing_keys(note, log.keys()),
         "checkpoint": note.decode(),
-        "proofs": [_base64(inclusion_proof(position - 1, size, read)) for position in positions],
+        "proofs": inclusion_proofs([position - 1 for position in positions], size, read),
         "earlier": {
             "size": earlier,
             "root": _base64([root_at(earlier, read)])[0],
             "proof": _base64(consistency_proof(earlier, size, read)),
         },
     }
+
+
+def inclusion_proofs(indexes: Iterable[int], size: int, read: Read) -> list[list[str]]:
+    """An inclusion proof for each leaf, in base64: those of neighbours are made of each other's.
+
+    Two leaves of one complete subtree have the same path from its root up, and below that root every sibling
+    is a complete subtree itself. Raises LogUnavailable.
+    """
+    proofs: list[list[str]] = []
+    before = -1
+    for index in indexes:
+        height = (index ^ before).bit_length()
+        if before >= 0 and ((index >> height) + 1) << height <= size:
+            below = _base64(read(level, (index >> level) ^ 1) for level in range(height))
+            proofs.append(below + proofs[-1][height:])
+        else:
+            proofs.append(_base64(inclusion_proof(index, size, read)))
+        before = index
+    return proofs
 
 
 def signing_keys(note: bytes, keys: Iterable[str]) -> list[str]:
