@@ -28,6 +28,7 @@ SIZE_TYPE: Final = "text/x.tlog.size"
 
 _SIZE: Final = re.compile(rb"(0|[1-9][0-9]{0,18})\n")
 _CONFLICT: Final = 409
+_UNPROVEN: Final = 422
 
 
 class Refusal(Exception):
@@ -95,9 +96,13 @@ class WitnessConnection:
             if status != _CONFLICT:
                 break
             said = _SIZE.fullmatch(answer)
-            if kind != SIZE_TYPE or said is None or int(said[1]) == old:
+            if kind != SIZE_TYPE and old == checkpoint.size:
                 raise Refusal("it has signed another tree of this size", alarm=True)
+            if kind != SIZE_TYPE or said is None or int(said[1]) == old:
+                raise Refusal("it does not say what size it has signed")
             old = int(said[1])
+        if status == _UNPROVEN:
+            raise Refusal(f"our tree does not continue what it has signed of {old} leaves", alarm=True)
         if status != http.client.OK:
             raise Refusal(f"it answers with status {status}")
         return self._line(note, answer)

@@ -164,6 +164,24 @@ def test_a_fork_raises_the_alarm(asked: Asked) -> None:
         assert (standing.problem, standing.alarm) == ("it has signed another tree of this size", True)
 
 
+@pytest.mark.parametrize("remembered", [1, 0], ids=["remembered", "told"])
+def test_a_fork_that_has_grown_raises_the_alarm(asked: Asked, remembered: int) -> None:
+    """A log that was put back and has grown anew: the witness has signed what it does not continue."""
+    with asking_one(asked) as found:
+        offer(found, 100)
+        cosigned(found, 100)
+        fork = SmallLog(300, fork_at=90)
+        if remembered:
+            offer(found, 300, fork)
+            standing = problem(found)
+    if not remembered:
+        with asking_one(asked) as found:
+            offer(found, 300, fork)
+            standing = problem(found)
+    assert standing.problem == "our tree does not continue what it has signed of 100 leaves"
+    assert standing.alarm
+
+
 def test_a_larger_tree_raises_the_alarm(asked: Asked) -> None:
     """A witness that has signed more leaves than we have: we were rolled back."""
     with asking_one(asked) as found:
@@ -193,11 +211,12 @@ WRONG: dict[str, tuple[Callable[[Asked], Answer], str]] = {
     "too much": (lambda _: (200, TEXT, b"x" * 70_000), "its answer is too long"),
     "a size of no use": (
         lambda _: (409, "text/x.tlog.size", b"01\n"),
-        "it has signed another tree of this size",
+        "it does not say what size it has signed",
     ),
+    "a conflict without a size": (lambda _: (409, TEXT, b""), "it does not say what size it has signed"),
     "the size we said": (
         lambda _: (409, "text/x.tlog.size", b"0\n"),
-        "it has signed another tree of this size",
+        "it does not say what size it has signed",
     ),
 }
 
