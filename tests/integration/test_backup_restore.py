@@ -175,6 +175,7 @@ def restored(drill: Drill) -> Path:
     done = run("restore", "--from", drill.backup, "--data-dir", place)
     assert done.returncode == 0, done.stderr
     assert f"put the ledger's keys into {place / 'keys'} before you start it" in done.stdout
+    assert f"put its newest copy into {place / 'log'} before the first start" in done.stdout
     shutil.copytree(drill.keys, place / "keys", dirs_exist_ok=True)
     return place
 

@@ -14,7 +14,14 @@ from api.app import create_app
 from api.settings import ServiceSettings
 from api.tokens import Tokens, mint
 from domain.commands import OpenPlayer
-from infrastructure.ledger.submission import ACCEPTED, CommandFailed, Overloaded, Result, Submission
+from infrastructure.ledger.submission import (
+    ACCEPTED,
+    CommandFailed,
+    Overloaded,
+    ReadOnly,
+    Result,
+    Submission,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,17 +60,22 @@ def test_the_ledgers_own_bytes_are_the_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("raised", "status", "code"), [(Overloaded, 503, "overloaded"), (CommandFailed, 500, "internal_error")]
+    ("raised", "status", "code"),
+    [
+        (Overloaded, 503, "overloaded"),
+        (ReadOnly, 503, "ledger_read_only"),
+        (CommandFailed, 500, "internal_error"),
+    ],
 )
 def test_a_ledger_that_does_not_decide_is_told(raised: type[Exception], status: int, code: str) -> None:
-    """An overload asks to come back; a failure says that nothing happened."""
+    """An overload asks to come back, a failure says that nothing happened, a halted ledger what to do."""
 
     def refuse(_: Submission) -> Result:
         raise raised
 
     answer = send(refuse)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
-    assert ("retry-after" in answer.headers) == (status == 503)
+    assert ("retry-after" in answer.headers) == (raised is Overloaded)
     assert "ledger-position" not in answer.headers
 
 
