@@ -20,7 +20,7 @@ from infrastructure.evidence.notes import (
     parse_vkey,
     verify,
 )
-from tests.end_to_end.service import Service, done, stake, start, stop
+from tests.end_to_end.service import ROOT, Service, done, stake, start, stop
 from tests.integration import other_verifiers, vector_log
 from tests.integration.test_other_verifiers import needs_aics, needs_go
 from tests.integration.witness_process import run
@@ -43,10 +43,16 @@ def service() -> Iterator[Service]:
 
 def play(service: Service) -> int:
     """Play a hand; return the position of its last event."""
+    return play_round(service)[1]
+
+
+def play_round(service: Service) -> tuple[str, int]:
+    """Play a hand; return the round, and the position of its last event."""
     opened = done(service.post("/v1/rounds", {"table_id": "t", "seats": [stake("anna")], "deal": True}))
-    decided = service.post(f"/v1/rounds/{opened['round_id']}/decisions", {"seat": 1, "action": "fold"})
+    round_id = str(opened["round_id"])
+    decided = service.post(f"/v1/rounds/{round_id}/decisions", {"seat": 1, "action": "fold"})
     assert done(decided)["phase"] == "closed"
-    return int(decided.headers["Ledger-Position"])
+    return round_id, int(decided.headers["Ledger-Position"])
 
 
 def keys(service: Service) -> list[Verifier]:
@@ -110,6 +116,26 @@ def test_a_regulator_fetches_what_it_signs(service: Service, tmp_path: Path) -> 
         note = parse_note(fetched.stdout.encode())
         assert parse_checkpoint(note.text).size >= position
         assert len(note.signatures) == 3
+
+
+def test_a_payout_is_verified_with_the_witnesss_key_and_no_others(service: Service, tmp_path: Path) -> None:
+    """Offline, with keys had on paper and an older checkpoint: verified; with another's witness, refuted."""
+    old = cosigned(service, play(service))
+    round_id, position = play_round(service)
+    cosigned(service, position)
+    since, file = tmp_path / "old.note", tmp_path / "round.json"
+    since.write_bytes(old)
+    size = parse_checkpoint(parse_note(old).text).size
+    file.write_bytes(service.get(f"/v1/rounds/{round_id}/evidence?since={size}").content)
+
+    def verified(witness: Verifier) -> subprocess.CompletedProcess[str]:
+        options = ["--key", keys(service)[0].vkey, "--since", str(since), "--witness", witness.vkey]
+        command = [sys.executable, "-I", str(ROOT / "scripts" / "verify.py"), str(file), *options]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS_MAX)
+
+    right = verified(witness_key(service))
+    assert right.returncode == 0, right.stdout
+    assert verified(vector_log.WITNESS.cosigner).returncode == 1
 
 
 @needs_aics
