@@ -5,6 +5,9 @@ the work, without it this command does. Ctrl-C leaves it as it is: a service goe
 command goes on from there. Exit status 0: rebuilt, and it was what it had been; 1: it was not, or could not
 be rebuilt (the live rows stay, then), or was cancelled; 2: nothing could be asked for.
 
+Where old events are detached (scripts/partitions), say with --archive where they were exported to, and stop
+the service: this command then does the work, and reads from there what the ledger no longer has.
+
 It works on the data directory of a service that runs or does not run; with DATABASE_URL on that database.
 """
 
@@ -14,7 +17,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -27,6 +30,9 @@ from api.cli.ledger_place import ledger
 from api.cli.progress import Progress
 from api.cli.serve import complain, stop_on_signals
 from infrastructure import bootstrap
+from infrastructure.archive.manifest import ArchiveError
+from infrastructure.archive.reader import Archive
+from infrastructure.archive.source import ArchivedSource, require_fit
 from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
 from infrastructure.keys import KeysError
 from infrastructure.ledger import horizon
@@ -37,6 +43,7 @@ from infrastructure.projections.catalogue import PROJECTIONS
 from infrastructure.projections.postgres import PostgresSink
 from infrastructure.projections.runner import Projector
 from infrastructure.projections.sink import STOPPED, Checkpoint
+from infrastructure.projections.source import PostgresSource, Source
 from infrastructure.projections.tables import read_schema
 
 DONE, NOT_DONE, NOT_ASKED = 0, 1, 2
@@ -53,6 +60,7 @@ class Options:
     pg_bin: Path | None
     cancel: bool
     status: bool
+    archive: Path | None = None
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -67,13 +75,13 @@ def main(arguments: list[str] | None = None) -> int:
                     return show(registry)
                 if options.cancel:
                     return cancel(registry, options.names)
-                with psycopg.connect(dsn, connect_timeout=10) as connection:
-                    horizon.require_whole(connection, DEFAULT_SCHEMA, "a rebuild")
-                return rebuild(registry, options.names)
+                return rebuild(registry, options.names, events(dsn, options.archive))
     except KeyboardInterrupt:
         complain("left as it is: the same command goes on, --cancel gives it up")
         return NOT_DONE
-    except (LauncherError, NotReadyError, ArchivedError, KeysError, OSError, psycopg.Error) as problem:
+    except (
+        LauncherError, NotReadyError, ArchivedError, ArchiveError, KeysError, OSError, psycopg.Error
+    ) as problem:  # fmt: skip
         complain(str(problem).strip().partition("\n")[0])
         return NOT_ASKED
 
@@ -87,6 +95,7 @@ def parse(arguments: list[str] | None) -> Options:
     parser.add_argument("--all", action="store_true", help="all of them")
     parser.add_argument("--cancel", action="store_true", help="give up a rebuild that is under way")
     parser.add_argument("--status", action="store_true", help="print how far each has come, and end")
+    parser.add_argument("--archive", type=Path, metavar="DIR", help="where detached events were exported to")
     parser.add_argument("--data-dir", type=Path, help="where the ledger is kept (.data in the project)")
     parser.add_argument("--keys", type=Path, help="where the keys are kept (keys in the data directory)")
     parser.add_argument("--pg-bin", type=Path, help="directory of other PostgreSQL programs")
@@ -101,7 +110,26 @@ def parse(arguments: list[str] | None) -> Options:
         chosen.pg_bin,
         chosen.cancel,
         chosen.status,
+        chosen.archive,
     )
+
+
+Events = Callable[[psycopg.Connection, str], Source]
+"""Makes of a connection and a schema what events are read from."""
+
+
+def events(dsn: str, folder: Path | None) -> Events | None:
+    """Where events are read from that the ledger no longer has; None where it has them all.
+
+    Raises ArchivedError where they are needed and no archive is named, ArchiveError where it is another's.
+    """
+    with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
+        if folder is None:
+            horizon.require_whole(connection, DEFAULT_SCHEMA, "a rebuild")
+            return None
+        archive = Archive(folder)
+        require_fit(archive, connection, DEFAULT_SCHEMA)
+    return lambda connection, schema: ArchivedSource(archive, PostgresSource(connection, schema))
 
 
 class Registry:
@@ -160,8 +188,19 @@ def cancel(registry: Registry, names: Sequence[str]) -> int:
     return DONE if found else NOT_DONE
 
 
-def rebuild(registry: Registry, names: Sequence[str]) -> int:
-    """Ask for the rebuilds and follow them to their end; do the work where no service does."""
+def rebuild(registry: Registry, names: Sequence[str], archived: Events | None = None) -> int:
+    """Ask for the rebuilds and follow them to their end; do the work where no service does.
+
+    What reads `archived` events is this command alone: raises NotReadyError where a service does the work.
+    """
+    with Projector(registry.dsn, DEFAULT_SCHEMA, source=archived or PostgresSource) as projector:
+        if archived is not None and not projector.try_to_act():
+            raise NotReadyError("a service is running and would not find the archive: stop it for this")
+        return follow(registry, names, projector)
+
+
+def follow(registry: Registry, names: Sequence[str], projector: Projector) -> int:
+    """Ask for the rebuilds and follow them to their end."""
     for name in names:
         if not registry.sink.request(name):
             print(f"{name} is being rebuilt already: going on with that")
@@ -171,21 +210,20 @@ def rebuild(registry: Registry, names: Sequence[str]) -> int:
         if each.name in names and not each.live and each.state != "dropped"
     ]
     progress = Progress("positions")
-    with Projector(registry.dsn, DEFAULT_SCHEMA) as projector:
-        while True:
-            builds = registry.builds()
-            waiting = [key for key in asked if is_under_way(builds.get(key))]
-            dropped = any(each.state == "dropped" for each in builds.values() if each.name in names)
-            head = registry.head()
-            passed = sum(min(builds[key].position, head) for key in waiting)
-            progress(head * (len(asked) - len(waiting)) + passed, head * len(asked))
-            if not waiting and not (dropped and projector.acting):
-                break
-            if projector.acting or projector.try_to_act():
-                collector.relax()
-                work(projector)
-            else:
-                time.sleep(POLL_SECONDS)
+    while True:
+        builds = registry.builds()
+        waiting = [key for key in asked if is_under_way(builds.get(key))]
+        dropped = any(each.state == "dropped" for each in builds.values() if each.name in names)
+        head = registry.head()
+        passed = sum(min(builds[key].position, head) for key in waiting)
+        progress(head * (len(asked) - len(waiting)) + passed, head * len(asked))
+        if not waiting and not (dropped and projector.acting):
+            break
+        if projector.acting or projector.try_to_act():
+            collector.relax()
+            work(projector)
+        else:
+            time.sleep(POLL_SECONDS)
     ends = [end(registry, builds.get(key), key[0]) for key in asked]
     return NOT_DONE if NOT_DONE in ends else DONE
 

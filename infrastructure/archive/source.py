@@ -13,12 +13,38 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import psycopg
 import pyarrow.parquet as pq
 
+from infrastructure.archive.due import LedgerDays
 from infrastructure.archive.layout import EVENTS, ROW_GROUP
-from infrastructure.archive.manifest import ArchiveError
+from infrastructure.archive.manifest import ArchiveError, sha256
 from infrastructure.archive.reader import Archive, Part, read
+from infrastructure.ledger import horizon
 from infrastructure.projections.source import BYTES_MAX, Source
+
+
+def require_fit(archive: Archive, connection: psycopg.Connection, schema: str) -> None:
+    """Raise ArchiveError where an archive is another ledger's, or lacks events that are detached here.
+
+    Raises psycopg.Error.
+    """
+    gone = horizon.read(connection, schema).position
+    if not archive.is_whole or archive.days[-1].manifest.last_position < gone:
+        raise ArchiveError(
+            f"the archive in {archive.path} has not all events up to position {gone}, which are detached"
+        )
+    last = archive.days[-1]
+    days = LedgerDays(connection, schema)
+    log = days.log()
+    if last.manifest.sequence == log.archive_sequence:
+        recorded = log.archive_sha256
+    else:
+        recorded = days.recorded(last.manifest.sequence).manifest_sha256
+    if recorded != sha256(last.stored):
+        raise ArchiveError(
+            f"the manifest of {last.manifest.day} is not the one that the ledger recorded ({recorded})"
+        )
 
 
 class ArchivedSource:
