@@ -78,7 +78,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--state", type=Path, required=True, help="the witness's own folder: key, and what it has signed")
-    add("--log", action="append", default=[], metavar="VKEY", help="key of a log to sign for (repeatable)")
+    add(
+        "--log",
+        action="append",
+        default=[],
+        metavar="VKEY",
+        help="key of a log to sign for, or several (repeatable)",
+    )
     add("--log-folder", type=Path, metavar="DIR", help="sign for the logs kept in DIR on this machine too")
     add("--name", help="what a new witness is called (made up)")
     add("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
@@ -86,7 +92,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     add("--once", metavar="URL", help="fetch, check and sign the checkpoint of the log at URL, and end")
     add("--descriptor", type=int, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
-    if not chosen.log and chosen.log_folder is None:
+    if not "".join(chosen.log).strip() and chosen.log_folder is None:
         parser.error("name a log with --log VKEY: a ledger tells its keys at /log/key")
     if not 0 <= chosen.port <= 65535:  # noqa: PLR2004  # what a port is
         parser.error("--port must be between 0 and 65535")

@@ -19,13 +19,15 @@ KEYS_BYTES_MAX: Final = 64 * 1024
 class KnownLogs:
     """The logs that were named, and those whose keys lie in a folder on this machine.
 
+    Each of `vkeys` may be several, on lines of their own: so a log tells its keys, old and new.
+
     `folder` holds a folder for each log with a file `keys`, a key on each line. It is looked at anew every
     time, as the log that is kept there changes its keys without telling us.
     """
 
     def __init__(self, vkeys: Iterable[str], folder: Path | None = None) -> None:
         """Raises NoteError where a key is not a log's."""
-        self._named = [_log_key(vkey) for vkey in vkeys]
+        self._named = [_log_key(vkey) for text in vkeys for vkey in text.split()]
         self._folder = folder
 
     def __call__(self, origin: str) -> list[Verifier]:

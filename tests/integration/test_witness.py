@@ -181,6 +181,7 @@ def test_a_taken_port_is_one_line(shared: WitnessProcess, tmp_path: Path) -> Non
     [
         ([], "--state"),
         (["--state", "s"], "name a log with --log VKEY"),
+        (["--state", "s", "--log", ""], "name a log with --log VKEY"),
         (["--state", "s", "--log", VKEY, "--port", "65536"], "--port must be"),
         (["--state", "s", "--log", "key"], "not a verifier key"),
         (["--state", "s", "--log", LOG.key.cosigner.vkey], "not a log's"),

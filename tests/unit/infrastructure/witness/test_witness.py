@@ -321,6 +321,12 @@ def test_logs_kept_on_this_machine_are_known_as_they_change(tmp_path: Path) -> N
     assert logs("another") == []
 
 
+def test_several_keys_can_be_named_as_a_log_tells_them() -> None:
+    """What a ledger answers at /log/key, a key on each line, names them all."""
+    keys = [signer(number=2).verifier, signer().verifier]
+    assert KnownLogs(["".join(f"{each.vkey}\n" for each in keys)])(ORIGIN) == keys
+
+
 def test_a_witnesss_key_is_no_logs_key() -> None:
     """A key that makes cosignatures names no log; the message says where a log's key is had."""
     with pytest.raises(NoteError, match="/log/key"):
