@@ -20,7 +20,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-NICENESS: Final = 10
+NICENESS: Final = 5
 AHEAD: Final = 4
 """Tasks of one process that may be begun before the oldest unfinished one is ready."""
 _END_SECONDS: Final = 5.0

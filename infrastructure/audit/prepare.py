@@ -103,6 +103,8 @@ def claims_of(stored: Sequence[bytes], folder: Path | None, held: Held) -> Claim
     known = signed.generations(stored)
     for name, note in held.saved:
         _take_saved(result, name, note, known, held)
+    if folder is not None:
+        known += _unknown(result, folder, known)
     if not known:
         result.not_checked.append(Check("log", "not_checked", note="the ledger has no evidence log yet"))
         return result
@@ -112,6 +114,21 @@ def claims_of(stored: Sequence[bytes], folder: Path | None, held: Held) -> Claim
         return result
     _take_folder(result, folder, known, stored, held)
     return result
+
+
+def _unknown(result: Claims, folder: Path, known: Sequence[Generation]) -> list[Generation]:
+    """A log that has published checkpoints, and of which the ledger's events say nothing (any more)."""
+    log = LogFolder(folder)
+    newest = max(log.generations(), default=0)
+    if newest <= (known[-1].number if known else 0):
+        return []
+    try:
+        checkpoint, keys = log.generation(newest).newest(), log.generation(newest).keys()
+    except LogUnavailable:
+        return []
+    origin = "?" if checkpoint is None else checkpoint.origin
+    result.findings.append(Finding(1, "log.events", f"an event that begins {origin}", "none"))
+    return [Generation(newest, origin, tuple(keys), 1)]
 
 
 def _take_folder(

@@ -17,7 +17,7 @@ from typing import Final
 from infrastructure.audit import log_files, signed
 from infrastructure.audit.log_files import LogFiles
 from infrastructure.audit.merging import Merger
-from infrastructure.audit.pool import Beside, Pool
+from infrastructure.audit.pool import NICENESS, Beside, Pool
 from infrastructure.audit.report import Check, Report, Scope, Totals, result_of
 from infrastructure.audit.results import FINDINGS_MAX, Context, Finding, Outcome
 from infrastructure.audit.signed import Claim
@@ -80,7 +80,7 @@ class _Compared:
     findings: list[Finding] = field(default_factory=list)
 
 
-def in_processes(processes: int | None = None) -> Execute:
+def in_processes(processes: int | None = None, *, niceness: int = NICENESS) -> Execute:
     """Have the work done by processes of this machine, as many as it has processors if nothing is said."""
 
     def execute(work: Work, parts: Iterable[Part]) -> Iterator[Done]:
@@ -89,7 +89,7 @@ def in_processes(processes: int | None = None) -> Execute:
         if len(first) < 2:  # noqa: PLR2004 - to start a process takes longer than so little work
             yield from here(work, first)
             return
-        with Pool[Part, Done](work.__call__, processes) as pool:
+        with Pool[Part, Done](work.__call__, processes, niceness=niceness) as pool:
             yield from pool.map(chain(first, remaining))
 
     return execute
@@ -254,7 +254,11 @@ def _log_checks(wanted: Wanted, compared: _Compared, findings: Sequence[Finding]
             for claim in wanted.claims
         )
         yield Check(
-            "log_root", result_of(findings, "log.root", "log.size"), len(wanted.claims), "checkpoints", note
+            "log_root",
+            result_of(findings, "log.root", "log.size", "log.events"),
+            len(wanted.claims),
+            "checkpoints",
+            note,
         )
     if any(claim.signed for claim in wanted.claims) or any(
         found.what.startswith("log.signature") for found in wanted.found

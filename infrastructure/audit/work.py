@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from infrastructure.audit.log_files import Compared, LogFiles, compare
@@ -18,7 +19,8 @@ class Done(NamedTuple):
     compared: Compared | None
 
 
-class Work(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Work:
     """What is done with every partition; it is called with one and can be sent to other processes."""
 
     context: Context
