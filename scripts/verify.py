@@ -12,8 +12,6 @@ Amounts are minor units (cents); those of a jackpot have up to four decimals. Th
 """
 # ruff: noqa: D102, D103 - where a function's name and STEPS say it all, a sentence more would hide the others
 
-from __future__ import annotations
-
 import argparse
 import base64
 import hashlib
@@ -30,100 +28,83 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-STEPS: Final = {
-    "file": "the file's bytes are canonical JSON, and their SHA-256 is the one that it ends with",
-    "form": "every event has exactly the fields of its type, each of the right kind",
-    "rules.house": "the rule set is, to the letter, the one that the round was opened with",
-    "rules.jackpot": "the jackpot's parameters are, to the letter, those that the round was opened with",
-    "order.places": "versions count without a gap, positions and times grow, a command stands together",
-    "order.phases": "each event comes in a phase of the round that allows it, and the round is finished",
-    "order.seats": "each seat is one player's, acts once where it may act once, and nothing is missing",
-    "stakes": "every stake is offered and within limits, or the exact multiple, as is the jackpot's share",
-    "cards.commitment": "the revealed seed is the one that was committed to before any stake was recorded",
-    "cards.places": "hands and bought cards come from the places that the house's dealing pattern names",
-    "cards.deck": "every card is the one that the deck of the revealed seed holds at its place",
-    "cards.unique": "no card was there twice",
-    "result.dealer": "the dealer's hand has the category given, and qualifies or not as given",
-    "result.seats": "hands have the category and result given; every bet was paid by the rules, to the unit",
-    "jackpot.order": "seats settled in order, awards before them, winners of the whole meter together",
-    "jackpot.awards": "each award is right for the meter recorded before it, and so is the meter after it",
-    "jackpot.meter": "the meter goes on from movement to movement, where nothing else can lie between",
-    "void": "every stake of the void round came back, and every contribution left the jackpot",
-    "money.balances": "balances follow from the one before, where nothing else can lie between",
-    "money.conservation": "no money stays on the game, none appears and none disappears",
-    "log.signature": "the checkpoint of the log is signed by its key",
-    "log.witness": "the witness saw this checkpoint, and none that contradicts it",
-    "log.leaves": "every event has a place in the log, at its position, and a proof for it",
-    "log.inclusion": "each event's canonical bytes, or the hash of what is withheld, are in the log there",
-    "log.consistency": "the log only grew since the earlier checkpoint: nothing before it was changed",
-    "log.jackpot": "the copied log is the signed one; in it the meter follows from the jackpot's opening",
-}
-RECORDED: Final = (
-    "times and positions (only that they grow), the gaming day, salts, the hashes of what clients were shown",
-    "who: pseudonyms, sessions, channels, actors, commands; whether a decision was the player's own",
-    "wallet balances before the round, and wherever events outside this file may lie between",
-    "the table, its limits and caps; version numbers; the names of software and generator",
-    "a jackpot's other pools; its meter, hits and last movement before the round's first award or reversal",
-    "why a round was void; where a physical table dealt, the cards",
-)
-NOT_COVERED: Final = (
-    "that players could see rules and commitment before they staked, and corrections after the round",
-    "in one player's file: other players' events, which are withheld",
-    "that the log shows everybody the same: for this compare a witness's or your own earlier checkpoint",
-    "without --key: whose key it is that signed; the one in the file shows nothing against who holds it",
-)
-NO_LOG: Final = (
-    "log proof: not in this file, so nothing shows that these events are the ones in the ledger's log"
-)
-FILE_BYTES_MAX, ENTRY_BYTES_MAX, INTEGER_MAX, WHOLE_METER, HAND = 64 * 2**20, 65_535, 2**53 - 1, 100, 5
-LOG, WITNESS, SIGNATURE, TILE = 1, 4, 64, 256
-TRUSTED: Final = {
-    "key": "log.signature",
-    "witness": "log.witness",
-    "since": "log.consistency",
-    "jackpot": "log.jackpot",
-}
+STEP_LINES: Final = """
+file: its bytes are canonical JSON and have its SHA-256 | form: events have exactly the fields of their types
+rules.house: the rules are those it was opened with | rules.jackpot: so are the jackpot's parameters
+order.places: versions and positions count up, times grow, the events of a command stand together
+order.phases: each event comes where it may, to the end | order.seats: a seat is one player's, and complete
+stakes: every stake is offered and within limits, or the exact multiple, as is the jackpot's share
+cards.commitment: the seed revealed is the one committed to before any stake
+cards.places: cards come from where the house deals them | cards.deck: they are what the seed's deck has there
+cards.unique: no card was there twice | result.dealer: the dealer's hand is, and qualifies or not, as given
+result.seats: hands and results are as given, and every bet was paid by the rules, to the unit
+jackpot.order: seats settled in order, awards before them, winners of the whole meter together
+jackpot.awards: awards are right for the meter recorded before them, and so are the meters after them
+jackpot.meter: the meter goes on, where nothing else can lie between
+void: every stake of the void round came back, and every contribution left the jackpot
+money.balances: balances go on, where nothing else can lie between
+money.conservation: no money stays on the game, none appears and none disappears
+log.signature: the log's key signed its checkpoint | log.witness: the witness saw it, and none against it
+log.leaves: every event has its place and proof | log.inclusion: its bytes, or the hash of them, are there
+log.consistency: since the earlier checkpoint the log only grew, and nothing before it was changed
+log.jackpot: the copied log is the signed one, and in it the meter follows from the jackpot's opening
+"""
+STEPS: Final[dict[str, str]] = dict(re.findall(r"([a-z.]+): (.+?)(?: \||\n)", STEP_LINES))
+RECORDED: Final = """times and positions (only that they grow), the gaming day, salts, hashes of answers
+who: pseudonyms, sessions, channels, actors, commands; whether a decision was the player's own
+wallet balances before the round, and wherever events outside this file may lie between
+the table, its limits and caps; version numbers; names of software and generator; why a round was void
+a jackpot's other pools; its meter, hits and last movement before the round's first award or reversal
+the cards, where a physical table dealt""".split("\n")
+NOT_COVERED: Final = """in one player's file: other players' events, which are withheld
+that players could see rules and commitment before they staked, and corrections after the round
+that the log shows everybody the same: for this compare a witness's or your own earlier checkpoint
+without --key: whose key it is that signed; the one in the file shows nothing against its owner""".split("\n")
+NO_LOG: Final = "log proof: this file has none, so nothing shows that its events are those in the log"
+FILE_BYTES_MAX, ENTRY_BYTES_MAX, INTEGER_MAX, AMOUNT_MAX = 64 * 2**20, 65_535, 2**53 - 1, 9 * 10**15
+HAND, WHOLE_METER, TILE, LOG, WITNESS, SHOWN_FAULTS, SHOWN_CHARACTERS = 5, 100, 256, 1, 4, 5, 300
+OPTIONS: Final = {"signature": "key", "witness": "witness", "consistency": "since", "jackpot": "jackpot"}
 NOTHING: Final = argparse.Namespace(key=[], witness=[], since="", jackpot=None)
-POOLS: Final = ("meter", "overflow", "diversion")
-SHOWN_FAULTS, SHOWN_CHARACTERS = 5, 300
-RANKS: Final = "23456789TJQKA"
+ODD: Final = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
+STAKING: Final = ("AntePlaced", "SideBetPlaced", "Raised")
+RANKS, POOLS = "23456789TJQKA", ("meter", "overflow", "diversion")
 DECK: Final = [rank + suit for rank in RANKS for suit in "cdhs"]
-CATEGORIES: Final = (
-    "high_card pair two_pair three_of_a_kind straight flush full_house four_of_a_kind straight_flush"
-    " royal_flush"
-).split()
+CATEGORIES: Final = """high_card pair two_pair three_of_a_kind straight flush full_house four_of_a_kind
+    straight_flush royal_flush""".split()
 NO_DECIMALS: Final = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF"  # ISO 4217, and
 THREE_DECIMALS: Final = "BHD IQD JOD KWD LYD OMR TND"  # all others have two
 # The order of a round's events, each written as its name, `@seat` where it is of one, and a comma. In one
 # player's file the events of others are withheld; they may stand where such events can be.
-VOID: Final = "RoundVoided,(?:(?:ContributionReversed|StakeRefunded)@\\d+,|withheld,)*+"
+VOID: Final = r"RoundVoided,(?:(?:ContributionReversed|StakeRefunded)@\d+,|withheld,)*+"
 ORDER: Final = re.compile(
-    r"""RoundOpened,(?:AntePlaced(@\d+),(?:SideBetPlaced_\w+\1,)*|withheld,)*+
-    (?:VOID|BettingClosed,(?:VOID|(?:Dealt_shared,|(?:Dealt_seat@\d+,|withheld,)++)(?:Dealt_dealer,
+    rf"""RoundOpened,(?:AntePlaced(@\d+),(?:SideBetPlaced_\w+\1,)*|withheld,)*+
+    (?:{VOID}|BettingClosed,(?:{VOID}|(?:Dealt_shared,|(?:Dealt_seat@\d+,|withheld,)++)(?:Dealt_dealer,
     (?:(?:CardExchanged|Folded|Raised)@\d+,|withheld,)*+(?:DealerQualified,)?
-    (?:VOID|(?:(?:JackpotHit|Settled)@\d+,|withheld,)++(?:RoundClosed,)?)?)?)?)?""".replace("VOID", VOID),
+    (?:{VOID}|(?:(?:JackpotHit|Settled)@\d+,|withheld,)++(?:RoundClosed,)?)?)?)?)?""",
     re.VERBOSE,
 )
-# What happens at one seat, in order: its bets, each once, its hand, and then one of these endings.
+EVENT_TYPES: Final = set(re.findall("[A-Z][A-Za-z]+", ORDER.pattern))
+# What happens at one seat, in order: its bets, each once, its hand, and then one of two endings.
 SEAT: Final = r"AntePlaced,(?:SideBetPlaced_(\w+),(?!.*SideBetPlaced_\1,))*"
 PLAYED: Final = "(?:CardExchanged,)?(?:Folded|Raised),(?:JackpotHit,)?Settled,"
 REFUNDED: Final = "(?:CardExchanged,)?(?:Folded,|Raised,)?(?:ContributionReversed,)?StakeRefunded,"
 # What each event adds to a jackpot's pools and takes out of them; `to.` are those of the jackpot it goes to.
+MOVE_LINES: Final = """
+RoundOpened:
+JackpotOpened: meter+reset
+JackpotAdjusted: pool+amount
+JackpotParametersScheduled:
+JackpotParametersActivated: meter+top_up
+SideBetPlaced: meter+contribution meter-overflow overflow+overflow diversion+diversion
+JackpotHit: meter-from_meter meter+from_overflow overflow-from_overflow meter+restart\
+ diversion-restart_from_diversion
+ContributionReversed: meter-from_meter overflow-from_overflow diversion-from_diversion
+JackpotTransferred: meter-amount overflow-overflow diversion-diversion to.meter+amount to.meter-above_ceiling\
+ to.overflow+overflow to.overflow+above_ceiling to.diversion+diversion
+"""
 MOVES: Final = {
-    kind: re.findall("(\\S+)([+-])(\\S+)", text)
-    for kind, text in {
-        "JackpotOpened": "meter+reset",
-        "SideBetPlaced": "meter+contribution meter-overflow overflow+overflow diversion+diversion",
-        "JackpotHit": "meter-from_meter meter+restart meter+from_overflow overflow-from_overflow"
-        " diversion-restart_from_diversion",
-        "ContributionReversed": "meter-from_meter overflow-from_overflow diversion-from_diversion",
-        "JackpotParametersActivated": "meter+top_up",
-        "JackpotAdjusted": "pool+amount",
-        "JackpotTransferred": "meter-amount overflow-overflow diversion-diversion to.meter+amount"
-        " to.meter-above_ceiling to.overflow+overflow to.overflow+above_ceiling to.diversion+diversion",
-    }.items()
+    kind: re.findall(r"(\S+)([+-])(\S+)", changes) for kind, changes in re.findall("(.+):(.*)", MOVE_LINES)
 }
-FOLLOWED: Final = {*MOVES, "RoundOpened", "JackpotParametersScheduled"}
 # A shape is a name and its fields: `name:kind`, or `name` alone where the kind has the same name; with `?` in
 # front where it may be absent. A kind is a shape, a list `[kind]`, a table by hand category `{kind}`, one of
 # KINDS (a type, bounds of a whole number, or a regular expression), or a regular expression itself.
@@ -131,22 +112,20 @@ SHAPE_LINES: Final = """
 File format:stud-ledger/evidence/[12] round_id:id player:id events:[object] ruleset:object ?jackpot:object
  currency:Currency ?log:Log ?sha256
 Log origin:text keys:[text] checkpoint:prose proofs:[[hash]] earlier:Earlier
-Earlier size root:hash proof:[hash]
-Currency code exponent
+Earlier size root:hash proof:[hash]; Currency code exponent
 Event data:object meta:Meta position recorded_at salt:[A-Za-z0-9_-]{22} stream type:text version:position
 Withheld position stream version:position withheld:bool leaf_sha256:sha256
 Meta actor:text command:id schema ?shown:[A-Za-z0-9_-]{43} ?trace:text
 RoundOpened table_id:id ruleset:Ruleset currency:code account_class:real|test deal_source:rng|table
  gaming_day:text parameters:Table build:text ?deck_commitment:sha256 ?deck_algorithm:stud-deck-1 ?rng:text
- ?jackpot:Pot
-Ruleset id version:position sha256
+ ?jackpot:Pot; Ruleset id version:position sha256
 Pot id version:position sha256 contribution:share reset:amount ?ceiling:amount ?diversion:share
 Table min_ante:stake max_ante:stake zone:text cutoff_hour:amount min_side_bet:amount max_side_bet:amount
  ?raise_win_cap:stake ?bonus_stake:stake ?decision_seconds:position
 AntePlaced seat player:id amount:stake balance_after:amount ?session_id:text ?channel:text ?client_seed:text
 SideBetPlaced seat player:id bet:kind amount:stake balance_after:amount ?contribution:exact ?jackpot_id:id
  ?overflow:exact ?diversion:exact
-BettingClosed seats:seat
+BettingClosed seats:seat; RoundClosed ?deck_seed; RoundVoided cause:text ?deck_seed ?note_sha256:sha256
 Dealt to:seat|shared|dealer cards:[card] ?seat ?indices:[index] ?up_indices:[index]
 CardExchanged seat player:id fee:stake discard:card drawn:card forfeited:[kind] decided_by:player|operator
  balance_after:amount ?burn_index:index ?drawn_index:index
@@ -158,12 +137,9 @@ Leg bet:text stake returned:amount won:amount ?odds
 JackpotHit seat player:id jackpot_id:id category:text award:amount from_meter:exact from_house:exact
  meter_before:exact meter_after:exact order:position previous_position:position balance_after:amount
  ?restart:exact ?restart_from_diversion:exact ?from_overflow:exact
-RoundClosed ?deck_seed
-RoundVoided cause:text ?deck_seed ?note_sha256:sha256
 ContributionReversed seat player:id jackpot_id:id amount:exact from_meter:exact from_house:exact
  meter_before:exact meter_after:exact previous_position:position ?from_overflow:exact ?from_diversion:exact
-StakeRefunded seat player:id amount:stake bets:[Refund] balance_after:amount
-Refund bet:text stake
+StakeRefunded seat player:id amount:stake bets:[Refund] balance_after:amount; Refund bet:text stake
 RuleSet id title:prose source:prose currencies:[code] ?max_ante:units seating:Seating deal:Deal play:Play
  qualify:[a-z_]+ raise_pays:{odds} ?raise_cap:Cap side_bets:[SideBet] ?exchange:Exchange misdeal_causes:[text]
  void_policy:refund_all rounding:down names:object readings:[object]
@@ -171,32 +147,26 @@ Seating seats:seat hands_per_player:seat shared_player_hand:bool
 Deal pattern:round_robin|block player_cards:up|down dealer_up_indices:[index]
 Play raise_multiple:seat decision_order:any|seat on_timeout:fold|void reveal_if_all_fold:bool
  show_hands:all|called|jackpot_when_not_qualified settlement_order:(seat)
-Cap scope:raise_per_hand|aggregate ?amount:units
 SideBet kind stake:free|table|[0-9.]+ basis:to_1|for_1 survives_fold:bool needs_dealer_to_qualify:bool
- pays:{odds} awards:{Award}
-Award ?percent ?fixed:units funding:meter|house
-Exchange fee_antes:seat burn:per_exchange forfeits:[kind]
+ pays:{odds} awards:{Award}; Award ?percent ?fixed:units funding:meter|house
+Cap scope:raise_per_hand|aggregate ?amount:units; Exchange fee_antes:seat burn:per_exchange forfeits:[kind]
 """
-SHAPES: Final = {  # of each shape the fields: name, kind, whether it has to be there
-    shape: [(name.lstrip("?"), kind or name.lstrip("?"), name[0] != "?") for name, _, kind in fields]
-    for shape, *fields in (
-        (line.split()[0], *(field.partition(":") for field in line.split()[1:]))
-        for line in SHAPE_LINES.replace("\n ", " ").strip().splitlines()
-    )
+SHAPES: Final = {  # of each shape the fields: name, kind, and whether it has to be there
+    shape: [(name, kind or name, not may) for may, name, kind in re.findall(r"(\??)(\w+):?(\S*)", fields)]
+    for shape, fields in re.findall(r"(\w+) ([^;\n]+(?:\n [^;\n]+)*)", SHAPE_LINES)
 }
-EVENT_TYPES: Final = set(re.findall("[A-Z][A-Za-z]+", ORDER.pattern))
 KINDS: Final[dict[str, Any]] = {
-    "bool": bool, "object": dict, "prose": str,
-    "amount": (0, 9 * 10**15), "exponent": (0, 4), "index": (0, 51), "odds": (1, 10**5),
-    "percent": (1, 100), "position": (1, INTEGER_MAX), "schema": (1, 1), "seat": (1, 5000),
-    "size": (0, INTEGER_MAX), "stake": (1, 10**12),
-    "card": f"[{RANKS}][cdhs]", "code": "[A-Z]{3}", "deck_seed": "[0-9a-f]{96}", "id": "[A-Za-z0-9._-]{1,64}",
-    "exact": r"(0|[1-9][0-9]{0,15})(\.[0-9]{0,3}[1-9])?", "kind": "jackpot|five_plus_one|bonus",
-    "hash": "[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=",  # 32 bytes in base64
+    "bool": bool, "object": dict, "prose": str, "amount": (0, AMOUNT_MAX), "exponent": (0, 4),
+    "index": (0, 51), "odds": (1, 10**5), "percent": (1, 100), "position": (1, INTEGER_MAX), "schema": (1, 1),
+    "seat": (1, 5000), "size": (0, INTEGER_MAX), "stake": (1, 10**12), "card": f"[{RANKS}][cdhs]",
+    "code": "[A-Z]{3}", "deck_seed": "[0-9a-f]{96}", "exact": r"(0|[1-9][0-9]{0,15})(\.[0-9]{0,3}[1-9])?",
+    "hash": "[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=", "id": "[A-Za-z0-9._-]{1,64}",
+    "kind": "jackpot|five_plus_one|bonus", "sha256": "[0-9a-f]{64}", "share": r"(0|1)(\.[0-9]{1,4})?",
     "recorded_at": r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z",
-    "sha256": "[0-9a-f]{64}", "share": r"(0|1)(\.[0-9]{1,4})?", "stream": "round-[A-Za-z0-9._-]{1,64}",
-    "units": r"[0-9]{1,12}(\.[0-9]{1,3})?", "text": "[^\x00-\x1f\x7f\ud800-\udfff]{1,600}",
+    "stream": "round-[A-Za-z0-9._-]{1,64}", "text": "[^\x00-\x1f\x7f\ud800-\udfff]{1,600}",
+    "units": r"[0-9]{1,12}(\.[0-9]{1,3})?",
 }  # fmt: skip
+Fault = tuple[str, object, object]  # where, what was expected, what was found
 
 
 class Unusable(Exception):
@@ -210,51 +180,42 @@ class Event(dict[str, Any]):
         self.type, self.version, self.position = entry.get("type", ""), entry["version"], entry["position"]
         self.time, self.command = entry.get("recorded_at", ""), entry.get("meta", {}).get("command", "")
         exact = {name for name, kind, _ in SHAPES.get(self.type, ()) if kind == "exact"}
-        super().__init__(
-            (name, Decimal(it) if name in exact else it) for name, it in entry.get("data", {}).items()
-        )
+        data = entry.get("data", {}).items()
+        super().__init__((name, Decimal(value) if name in exact else value) for name, value in data)
         detail = {"SideBetPlaced": self.get("bet"), "Dealt": self.get("to")}.get(self.type)
         self.name = f"{self.type}_{detail}" if detail else self.type or "withheld"
+        self.apart = self.position - self.version  # alike where no event outside this file can lie between
 
     def __str__(self) -> str:
         return f"event {self.version} ({self.name}{', seat ' * ('seat' in self)}{self.get('seat', '')})"
 
 
-Seat = dict[str, Event]  # what happened at a seat, each name once
-Fault = tuple[str, object, object]  # where, what was expected, what was found
-
-
-# ── form ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Reading ─────────────────────────────────────────────────────────────────────────────────────────────
 def unlike(value: Any, kind: str, path: str) -> Iterator[Fault]:
     """Yield every difference between a JSON value and the kind it must be."""
+    brackets = kind[0] + kind[-1]
     if kind in SHAPES and isinstance(value, dict):
+        for name in value.keys() - {name for name, _, _ in SHAPES[kind]}:
+            yield f"{path}.{name}", "no such field", value[name]
         for name, inner, needed in SHAPES[kind]:
             if needed or name in value:
                 yield from unlike(value.get(name), inner, f"{path}.{name}")
-        for name in value.keys() - {name for name, _, _ in SHAPES[kind]}:
-            yield f"{path}.{name}", "no such field", value[name]
-    elif kind[0] + kind[-1] == "[]" and isinstance(value, list):
+    elif brackets == "[]" and isinstance(value, list):
         for number, item in enumerate(value):
             yield from unlike(item, kind[1:-1], f"{path}[{number}]")
-    elif kind[0] + kind[-1] == "{}" and isinstance(value, dict) and value.keys() <= set(CATEGORIES):
-        for key, item in value.items():
-            yield from unlike(item, kind[1:-1], f"{path}.{key}")
+    elif brackets == "{}" and isinstance(value, dict) and value.keys() <= {*CATEGORIES}:
+        for name, item in value.items():
+            yield from unlike(item, kind[1:-1], f"{path}.{name}")
     elif kind in SHAPES or not fits(value, KINDS.get(kind, kind)):
         yield path, kind, value
 
 
-def fits(value: object, kind: Any) -> bool:
-    if isinstance(kind, tuple):
-        return type(value) is int and kind[0] <= value <= kind[1]  # true and false are not numbers here
-    if isinstance(kind, str):
-        return isinstance(value, str) and re.fullmatch(kind, value) is not None
-    return isinstance(value, kind)
-
-
-def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(pairs) > len(dict(pairs)):
-        raise Unusable("an object names a key twice")
-    return dict(pairs)
+def fits(value: object, rule: Any) -> bool:
+    if isinstance(rule, tuple):
+        return type(value) is int and rule[0] <= value <= rule[1]  # true and false are not numbers here
+    if isinstance(rule, str):
+        return isinstance(value, str) and re.fullmatch(rule, value) is not None
+    return isinstance(value, rule)
 
 
 def whole(text: str) -> int:
@@ -265,35 +226,43 @@ def whole(text: str) -> int:
 
 def load(raw: bytes) -> dict[str, Any]:
     """Return the file as an object; raise Unusable for what is not strict JSON of our format."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(pairs) > len(dict(pairs)):
+            raise Unusable("an object names a key twice")
+        return dict(pairs)
+
     if len(raw) > FILE_BYTES_MAX:
         raise Unusable("the file is larger than 64 MB")
     hooks: dict[str, Any] = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), whole)
-    file = json.loads(raw.decode(), object_pairs_hook=unique, **hooks)
+    file: dict[str, Any] = json.loads(raw.decode(), object_pairs_hook=unique, **hooks)
     for where, must, found in unlike(file, "File", "file"):
         if where != "file.player" or found is not None or "player" not in file:  # null: everybody's file
             raise Unusable(f"{where}: expected {must}, found {show(found)}")
     if file.keys() & {"log", "sha256"} != ({"log", "sha256"} if file["format"][-1] == "2" else set()):
         raise Unusable("a file of format 2 has `log` and `sha256`, and one of format 1 neither")
-    return dict(file)
+    return file
 
 
 def canonical(value: object) -> bytes:
     """Return a value's canonical JSON (RFC 8785, for values without floats)."""
+
+    def ordered(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: ordered(value[key]) for key in sorted(value, key=lambda key: key.encode("utf-16be"))}
+        return [*map(ordered, value)] if isinstance(value, list) else value
+
     return json.dumps(ordered(value), separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def ordered(value: Any) -> Any:
-    """Put the keys of every object in the order of their UTF-16 code units."""
-    if isinstance(value, dict):
-        return {key: ordered(value[key]) for key in sorted(value, key=lambda key: key.encode("utf-16-be"))}
-    return [ordered(item) for item in value] if isinstance(value, list) else value
+def hash_of(*parts: bytes) -> bytes:
+    return hashlib.sha256(b"".join(parts)).digest()
 
 
 def digest(value: object) -> str:
-    return hashlib.sha256(canonical(value)).hexdigest()
+    return hash_of(canonical(value)).hex()
 
 
-# ── amounts ─────────────────────────────────────────────────────────────────────────────────────────────
 def clamp(low: Any, amount: Any, high: Any) -> Any:
     """Return the amount if it is within bounds, else the bound that it breaks."""
     return max(low, min(amount, high))
@@ -305,14 +274,14 @@ def upto(event: Event, **limits: Any) -> dict[str, Any]:
 
 
 def moves(kind: str, data: dict[str, Any]) -> dict[str, Decimal]:
-    """Return what an event changes in a jackpot's pools, in minor units."""
+    """Return what an event changes in a jackpot's pools."""
     changes = defaultdict[str, Decimal](Decimal)
     for pool, sign, field in MOVES.get(kind, ()):
         changes[data["pool"] if pool == "pool" else pool] += Decimal(data.get(field, 0)) * int(sign + "1")
     return changes
 
 
-# ── cards ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── Cards ───────────────────────────────────────────────────────────────────────────────────────────────
 def lp(*parts: bytes) -> bytes:
     """Join parts, each behind its length as four big-endian bytes."""
     return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
@@ -362,12 +331,7 @@ def category(cards: list[str]) -> str:
     return CATEGORIES[max(map(rank, fives))[0]]
 
 
-def adjacent(earlier: Event, later: Event) -> bool:
-    """Tell whether no event outside this file can lie between two: position and version grew alike."""
-    return bool(later.position - earlier.position == later.version - earlier.version)
-
-
-# ── signatures: Ed25519 (RFC 8032, 5.1) ─────────────────────────────────────────────────────────────────
+# ── Ed25519 (RFC 8032, 5.1) ─────────────────────────────────────────────────────────────────────────────
 Point = tuple[int, int, int, int]  # X, Y, Z, T: x = X/Z, y = Y/Z, xy = T/Z (5.1.4)
 P, BASE_ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
 D, ROOT_OF_MINUS_1 = -121665 * pow(121666, -1, P) % P, pow(2, (P - 1) // 4, P)
@@ -407,22 +371,17 @@ def signed(public: bytes, message: bytes, signature: bytes) -> bool:
         return False
     k = int.from_bytes(hashlib.sha512(signature[:32] + public + message).digest(), "little") % BASE_ORDER
     (x, y, z, _), (u, v, w, _) = times(s % BASE_ORDER, BASE), plus(r, times(k, key))
-    sound = len(public) * 2 == len(signature) == SIGNATURE and s < BASE_ORDER and times(8, key)[0]
+    sound = [len(public), len(signature)] == [32, 64] and s < BASE_ORDER and times(8, key)[0]
     return bool(sound) and (x * w - u * z) % P == (y * w - v * z) % P == 0
 
 
 BASE = point((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
 
 
-# ── the log: C2SP signed-note, tlog-checkpoint, tlog-cosignature, tlog-tiles; RFC 6962 and 9162, 2.1 ─────
-def hash_of(*parts: bytes) -> bytes:
-    return hashlib.sha256(b"".join(parts)).digest()
-
-
+# ── The log (C2SP signed-note, tlog-checkpoint, tlog-cosignature, tlog-tiles; RFC 6962 and 9162, 2.1) ───
 def unbase(text: str) -> bytes:
     """Decode base64 in its only spelling; raise ValueError for another."""
-    raw = base64.b64decode(text, validate=True)
-    if base64.b64encode(raw) != text.encode():
+    if base64.b64encode(raw := base64.b64decode(text, validate=True)) != text.encode():
         raise ValueError("not base64")
     return raw
 
@@ -442,43 +401,36 @@ class Checkpoint:
         found = re.fullmatch(r"([^ +]+)\+([0-9a-f]{8})\+(.{44})", vkey)
         key = unbase(found[3]) if found else b""
         if not found or key[0] != kind or hash_of(found[1].encode(), b"\n", key)[:4].hex() != found[2]:
-            raise Unusable(f"not the key of a {'log' if kind == 1 else 'witness'}: {show(vkey)}")
-        for signature in (unbase(text) for name, text in self.signatures if name == found[1]):
-            if signature[:4].hex() == found[2]:
-                stamp = signature[4:12] if kind == WITNESS else b""
-                time = int.from_bytes(stamp, "big")
-                message = f"cosignature/v1\ntime {time}\n{self.body}" if stamp else self.body
-                return time if signed(key[1:], message.encode(), signature[4 + len(stamp) :]) else None
+            raise Unusable(f"not the key of a {'log' if kind == LOG else 'witness'}: {show(vkey)}")
+        lines = [unbase(text) for name, text in self.signatures if name == found[1]]
+        for signature in [line for line in lines if line[:4].hex() == found[2]][:1]:
+            stamp = signature[4:12] if kind == WITNESS else b""
+            time = int.from_bytes(stamp, "big")
+            message = f"cosignature/v1\ntime {time}\n{self.body}" if stamp else self.body
+            return time if signed(key[1:], message.encode(), signature[4 + len(stamp) :]) else None
         return None
-
-
-def node(left: bytes, right: bytes) -> bytes:
-    return hash_of(b"\x01", left, right)
 
 
 def climb(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes:
     """Return the root that a leaf's inclusion proof leads to; no hash where it has not the right length."""
     if size == 1 or not proof:
         return leaf if size == 1 and not proof else b""
-    *below, beside = proof
-    split = 1 << (size - 1).bit_length() - 1
+    split, (*below, beside) = 1 << (size - 1).bit_length() - 1, proof
     if index < split:
-        return node(climb(leaf, index, split, below), beside)
-    return node(beside, climb(leaf, index - split, size - split, below))
+        return hash_of(b"\x01", climb(leaf, index, split, below), beside)
+    return hash_of(b"\x01", beside, climb(leaf, index - split, size - split, below))
 
 
 def grow(old: int, size: int, root: bytes, proof: Sequence[bytes]) -> tuple[bytes, bytes]:
     """Return the roots of the old and the new tree that a consistency proof leads to from the old root."""
     if old >= size or not proof:  # one hash is left: the old root where it is in the tree, else the proof's
-        root = b"".join([root, *proof]) if old == size else b""
-        return root, root
-    *below, beside = proof
-    split = 1 << (size - 1).bit_length() - 1
+        return (b"".join([root, *proof]),) * 2 if old == size else (b"", b"")
+    split, (*below, beside) = 1 << (size - 1).bit_length() - 1, proof
     if old <= split:
         one, two = grow(old, split, root, below)
-        return one, node(two, beside)
+        return one, hash_of(b"\x01", two, beside)
     one, two = grow(old - split, size - split, b"", below)
-    return node(beside, one), node(beside, two)
+    return hash_of(b"\x01", beside, one), hash_of(b"\x01", beside, two)
 
 
 def root_of(leaves: Iterable[bytes]) -> bytes:
@@ -487,34 +439,31 @@ def root_of(leaves: Iterable[bytes]) -> bytes:
     for leaf in leaves:
         level, top = 0, leaf
         while complete and complete[-1][0] == level:
-            level, top = level + 1, node(complete.pop()[1], top)
+            level, top = level + 1, hash_of(b"\x01", complete.pop()[1], top)
         complete.append((level, top))
-    root = complete.pop()[1] if complete else hash_of(b"")
+    root = complete.pop()[1] if complete else hash_of()
     while complete:
-        root = node(complete.pop()[1], root)
+        root = hash_of(b"\x01", complete.pop()[1], root)
     return root
 
 
-def tile(folder: Path, kind: str, number: int, width: int) -> bytes:
-    """Return a file of a copied log, or one that may be longer; nothing where there is none."""
-    *above, name = (part.zfill(3) for part in f"{number:,}".split(","))
-    place = folder.joinpath("tile", kind, *(f"x{part}" for part in above), name)
-    parts = [part for part in place.with_name(f"{name}.p").glob("*") if int(part.name) >= width]
-    return next((path.read_bytes() for path in (place, *parts) if path.is_file()), b"")
-
-
 def entries(folder: Path, size: int) -> Iterator[tuple[bytes, bytes]]:
-    """Yield every leaf's hash, and its bytes where the copy has them."""
+    """Yield every leaf's hash out of a copied log's files, and its bytes where the copy has them."""
+
+    def tile(kind: str) -> bytes:
+        *above, name = (part.zfill(3) for part in f"{number:,}".split(","))
+        whole = folder.joinpath("tile", kind, *(f"x{part}" for part in above), name)
+        parts = [part for part in whole.with_name(f"{name}.p").glob("*") if int(part.name) >= width]
+        return next((path.read_bytes() for path in (whole, *parts) if path.is_file()), b"")
+
     for number in range(-(-size // TILE)):
         width, at = min(TILE, size - number * TILE), 0
-        if bundle := tile(folder, "entries", number, width):
-            for _ in range(width):
-                end = at + 2 + int.from_bytes(bundle[at : at + 2], "big")
-                yield hash_of(b"\x00", bundle[at + 2 : end]), bundle[at + 2 : end]
-                at = end
-        else:
-            hashes = tile(folder, "0", number, width)
-            yield from ((hashes[32 * at : 32 * at + 32], b"") for at in range(width))
+        bundle = tile("entries")
+        hashes = b"" if bundle else tile("0")
+        for place in range(width):
+            end = at + 2 + int.from_bytes(bundle[at : at + 2], "big")
+            entry, at = bundle[at + 2 : end], end
+            yield hash_of(b"\x00", entry) if bundle else hashes[32 * place : 32 * place + 32], entry
 
 
 class Round:
@@ -524,15 +473,10 @@ class Round:
         self.file, self.rules, self.only = file, file.get("ruleset", {}), file.get("player")
         self.events: list[Event] = []
         self.once: dict[str, Event] = {}  # what happened at no seat, each name once
-        self.seats: dict[int, Seat] = {}
-        self.stories = defaultdict[int, str](str)  # all names of a seat's events, those of none under 0
-        self.deck: list[str] = []
-        self.hands = 0  # dealt to players
-        self.compared: Counter[str] = Counter()
+        self.seats: dict[int, dict[str, Event]] = defaultdict(dict)  # and at each seat
+        self.deck, self.hands, self.unusable = list[str](), 0, ""  # `hands`: dealt to players
+        self.compared, self.open, self.notes = Counter[str](), set[str](), dict[str, str]()
         self.faults: dict[str, list[Fault]] = {step: [] for step in STEPS}
-        self.notes: dict[str, str] = {}
-        self.open: set[str] = set()
-        self.unusable = ""
 
     def check(self, step: str, where: object, must: object, found: object, *, ok: object = ...) -> None:
         """Compare what must be with what is there; where `ok` decides, `must` only describes."""
@@ -550,12 +494,10 @@ class Round:
         passed = "OPEN" if step in self.open else "PASS" if self.compared[step] else "NONE"
         return "FAIL" if self.faults[step] else passed
 
-    def verdict(self) -> str:
-        return "unusable" if self.unusable else "refuted" if any(self.faults.values()) else "verified"
-
-    def sound(self) -> bool:
-        """Tell whether nothing is wrong with the round itself, whatever its log proof is worth."""
-        return not any(faults for step, faults in self.faults.items() if not step.startswith("log."))
+    def verdict(self, but: str = "-") -> str:
+        """Tell what follows from all steps, but for those whose names begin so."""
+        wrong = any(faults for step, faults in self.faults.items() if not step.startswith(but))
+        return "unusable" if self.unusable else "refuted" if wrong else "verified"
 
     def of(self, *types: str) -> list[Event]:
         return [event for event in self.events if event.type in types]
@@ -567,117 +509,107 @@ class Round:
             raise Unusable(f"the currency has no amount of {units}")
         return int(amount)
 
-    def check_file(self, raw: bytes) -> None:
+    def check_form(self, raw: bytes) -> None:
         if "sha256" in self.file:
-            self.check("file", "bytes", "canonical JSON", "another spelling", ok=raw == canonical(self.file))
             rest = {name: part for name, part in self.file.items() if name != "sha256"}
             self.check("file", "SHA-256 of all but itself", digest(rest), self.file["sha256"])
-
-    def check_form(self) -> None:
+            self.check("file", "bytes", "canonical JSON", "another spelling", ok=raw == canonical(self.file))
         for number, entry in enumerate(self.file["events"], start=1):
             shape, where = "Withheld" if entry.get("withheld") is True else "Event", f"event {number}"
-            faults = list(unlike(entry, shape, where))
+            faults = [*unlike(entry, shape, where)]
             if shape == "Event" and not faults:
                 kind = entry["type"] if entry["type"] in EVENT_TYPES else "an event of a round"
-                faults = list(unlike(entry["data"], kind, f"{where} ({entry['type']})"))
+                faults = [*unlike(entry["data"], kind, f"{where} ({entry['type']})")]
             self.faults["form"] += faults
             self.events += [] if faults else [Event(entry)]
         self.opened = (self.events or [Event({"version": 0, "position": 0})])[0]
         self.check("form", "first event", "RoundOpened", self.opened.type)
 
-    # ── rules ───────────────────────────────────────────────────────────────────────────────────────────
     def check_rules(self) -> None:
-        opened, (code, exponent) = self.opened, (self.file["currency"][key] for key in ("code", "exponent"))
-        self.faults["rules.house"] += unlike(self.rules, "RuleSet", "ruleset")
-        self.check("rules.house", "SHA-256", opened["ruleset"]["sha256"], digest(self.rules))
-        self.check("rules.house", "id", opened["ruleset"]["id"], self.rules.get("id"))
-        self.check("rules.house", "currency", opened["currency"], code)
-        offered = [name for name in self.rules.get("currencies", []) if name == code]
-        self.check("rules.house", "currency of the house", [code], offered)
+        step, opened, rules, code = "rules.house", self.opened, self.rules, self.file["currency"]["code"]
+        self.faults[step] += unlike(rules, "RuleSet", "ruleset")
         decimals = 2 - 2 * (code in NO_DECIMALS) + (code in THREE_DECIMALS)
-        self.check("rules.house", "decimals (ISO 4217)", decimals, exponent)
+        self.check(step, "id", opened["ruleset"]["id"], rules.get("id"))
+        self.check(step, "SHA-256", opened["ruleset"]["sha256"], digest(rules))
+        self.check(step, "currency", opened["currency"], code)
+        self.check(step, "currency of the house, once", 1, rules.get("currencies", []).count(code))
+        self.check(step, "decimals (ISO 4217)", decimals, self.file["currency"]["exponent"])
         if "jackpot" in opened or "jackpot" in self.file:
             pot = {"id": None, "sha256": None, **opened.get("jackpot", {}), "currency": code}
             pot["jackpot_id"], sha256 = pot.pop("id"), pot.pop("sha256")
             self.check("rules.jackpot", "parameters", pot, self.file.get("jackpot"))
             self.check("rules.jackpot", "SHA-256", sha256, digest(pot))
 
-    # ── order ───────────────────────────────────────────────────────────────────────────────────────────
     def check_places(self) -> None:
-        step, stream, commands = "order.places", f"round-{self.file['round_id']}", set[str]()
+        step, stream, commands = "order.places", f"round-{self.file['round_id']}", {self.opened.command}
         for number, (entry, event) in enumerate(zip(self.file["events"], self.events, strict=True), start=1):
             self.check(step, event, [stream, number], [entry["stream"], event.version])
             self.check(step, event, "not in everybody's file", event.name, ok=event.type or self.only)
-        for earlier, event in pairwise(self.events):
-            least = max(earlier.position + 1, event.position)
-            self.check(step, f"{event}: position", least, event.position)
-        for earlier, event in pairwise(event for event in self.events if event.type):
-            self.check(step, f"{event}: time", f"> {earlier.time}", event.time, ok=event.time > earlier.time)
-            commands.add(earlier.command)
-            ahead = event.version - earlier.version  # a restart, seen or not, may let new parameters come
-            near = event.position - earlier.position <= ahead + ("restart" in earlier or ahead > 1)
-            together = event.command == earlier.command and near
-            ok = together or event.command not in commands
+        for one, event in pairwise(self.events):
+            ok = event.position > one.position
+            self.check(step, f"{event}: position", f"> {one.position}", event.position, ok=ok)
+        for one, event in pairwise(event for event in self.events if event.type):
+            self.check(step, f"{event}: time", f"> {one.time}", event.time, ok=event.time > one.time)
+            ahead = event.version - one.version  # a restart, seen or not, may let new parameters come
+            near = event.position - one.position <= ahead + ("restart" in one or ahead > 1)
+            ok = near if event.command == one.command else event.command not in commands
             self.check(step, f"{event}: command", "beside its other events", event.command, ok=ok)
+            commands.add(event.command)
 
     def check_order(self) -> None:
-        """Hold the events against the order of a round; file each once in the round, or once at its seat."""
+        """Hold the events against the order of a round, and those of each seat against a seat's."""
         names = [f"{event.name}@{event['seat']}" if "seat" in event else event.name for event in self.events]
         legal = ORDER.match("".join(f"{name}," for name in names))
         count = legal.group().count(",") if legal else 0
-        for event, name in [*zip(self.events, names, strict=True)][count : count + 1]:
-            self.check("order.phases", event, "an event that may come here", name)
-        ended = {"RoundClosed", "RoundVoided"} & {*names[:count]}
-        self.check("order.phases", "end", "closed or voided", names[-1], ok=ended)
+        ended = count == len(names) and {"RoundClosed", "RoundVoided"} & {*names}
+        where = self.events[count] if count < len(names) else "end"
+        self.check("order.phases", where, "the events of a round, in order", names[count:][:1], ok=ended)
+        stories = defaultdict[int, str](str)
         for event in self.events:
-            filed = self.seats.setdefault(event["seat"], {}) if "seat" in event else self.once
+            filed = self.seats[event["seat"]] if "seat" in event else self.once
             filed.setdefault(event.name, event)
-            self.stories[event.get("seat", 0)] += f"{event.name},"
-
-        once, seating, step = self.once, self.rules["seating"], "order.seats"
-        dealt, voided = "Dealt_dealer" in once, "RoundVoided" in once
-        own = dealt and not seating["shared_player_hand"]
-        self.check(step, "a shared hand", dealt and not own, "Dealt_shared" in once)
-        story = SEAT + "Dealt_seat," * own + (REFUNDED if voided else PLAYED)
+            stories[event.get("seat", 0)] += f"{event.name},"
+        shared, dealt = self.rules["seating"]["shared_player_hand"], "Dealt_dealer" in self.once
+        self.check("order.seats", "a shared hand", dealt and shared, "Dealt_shared" in self.once)
+        story = SEAT + "Dealt_seat," * (dealt and not shared)
+        story += REFUNDED if "RoundVoided" in self.once else PLAYED
         for number, seat in self.seats.items():
-            ok = number <= seating["seats"] and re.fullmatch(story, self.stories[number])
-            self.check(step, f"seat {number} of {seating['seats']}", story, self.stories[number], ok=ok)
-            for event in seat.values() if ok else ():
-                must = seat["AntePlaced"]["player"] if "player" in event else None
-                self.fields(step, event, player=must)
+            ok = number <= self.rules["seating"]["seats"] and re.fullmatch(story, stories[number])
+            self.check("order.seats", f"seat {number}", story, stories[number], ok=ok)
+            for event in [event for event in seat.values() if ok and "player" in event]:
+                self.fields("order.seats", event, player=seat["AntePlaced"]["player"])
 
     def check_seats(self) -> None:
-        once, seating, play, step = self.once, self.rules["seating"], self.rules["play"], "order.seats"
-        voided = "RoundVoided" in once
-        players = Counter(seat["AntePlaced"]["player"] for seat in self.seats.values())
+        once, seats, play, step = self.once, self.seats.values(), self.rules["play"], "order.seats"
+        players = Counter(seat["AntePlaced"]["player"] for seat in seats)
         self.check(step, "players", [self.only] if self.only else [*players], [*players])
-        most = seating["hands_per_player"]
-        self.check(step, "seats of a player", most, players, ok=max([0, *players.values()]) <= most)
+        most = max([0, *players.values()]), self.rules["seating"]["hands_per_player"]
+        self.check(step, "seats of a player", f"at most {most[1]}", most[0], ok=most[0] <= most[1])
         turns = [event["seat"] for event in self.of("CardExchanged", "Folded", "Raised")]
         self.check(step, "turns", sorted(turns) if play["decision_order"] == "seat" else turns, turns)
         timed = play["on_timeout"] == "fold" and "decision_seconds" in self.opened["parameters"]
-        for event in self.of("Folded"):
-            self.check(step, event, "no time-out", "timeout", ok=timed or event["decided_by"] != "timeout")
+        late = [str(event) for event in self.of("Folded") if event["decided_by"] == "timeout"]
+        self.check(step, "time-outs", [] if not timed else late, late)
         for event in self.of("BettingClosed"):
             unseen = sum(not earlier.type for earlier in self.events[: event.version])
-            self.fields(step, event, seats=clamp(len(self.seats), event["seats"], len(self.seats) + unseen))
-            self.hands = 1 if seating["shared_player_hand"] else event["seats"]
-        revealed = play["reveal_if_all_fold"] or any("Raised" in seat for seat in self.seats.values())
-        if not voided and (revealed or self.only is None):  # others' raises may be withheld
+            self.fields(step, event, seats=clamp(len(seats), event["seats"], len(seats) + unseen))
+            self.hands = 1 if self.rules["seating"]["shared_player_hand"] else event["seats"]
+        revealed = play["reveal_if_all_fold"] or any("Raised" in seat for seat in seats)
+        if "RoundVoided" not in once and (revealed or self.only is None):  # others' raises may be withheld
             self.check(step, "the dealer's hand revealed", revealed, "DealerQualified" in once)
 
-    # ── stakes ──────────────────────────────────────────────────────────────────────────────────────────
     def check_stakes(self) -> None:
         table, pot, rules = self.opened["parameters"], self.opened.get("jackpot", {}), self.rules
         offered = {bet["kind"]: bet["stake"] for bet in rules["side_bets"] if pot or bet["kind"] != "jackpot"}
         high = min(table["max_ante"], self.minor(rules.get("max_ante", "999999999")))
         fee_antes = rules.get("exchange", {"fee_antes": 0})["fee_antes"]  # no stake is 0: 0 is not offered
-        for event in self.of("AntePlaced", "Raised", "CardExchanged"):
-            ante = self.seats[event["seat"]]["AntePlaced"]["amount"]
-            raised = {"amount": ante * rules["play"]["raise_multiple"]}
-            fee = {"fee": ante * fee_antes} if "fee" in event else raised
-            must = {"amount": clamp(table["min_ante"], ante, high)} if event.type == "AntePlaced" else fee
-            self.fields("stakes", event, **must)
+        for seat in self.seats.values():
+            ante = seat["AntePlaced"]["amount"]
+            self.fields("stakes", seat["AntePlaced"], amount=clamp(table["min_ante"], ante, high))
+            if "Raised" in seat:
+                self.fields("stakes", seat["Raised"], amount=ante * rules["play"]["raise_multiple"])
+            if "CardExchanged" in seat:
+                self.fields("stakes", seat["CardExchanged"], fee=ante * fee_antes)
         for event in self.of("SideBetPlaced"):
             stake, amount = offered.get(event["bet"], "0"), event["amount"]
             low, high = table["min_side_bet"], table["max_side_bet"]
@@ -689,87 +621,80 @@ class Round:
             must |= {"contribution": share, "diversion": aside, "jackpot_id": jackpot.get("id")}
             self.fields("stakes", event, **must, amount=clamp(low, amount, high))
 
-    def stakes(self, seat: Seat) -> dict[str, int]:
+    def stakes(self, seat: dict[str, Event]) -> dict[str, int]:
         """Return all that a seat staked, in the order in which bets are listed."""
         names = {"ante": "AntePlaced", "raise": "Raised", "exchange_fee": "CardExchanged"}
         names |= {bet["kind"]: f"SideBetPlaced_{bet['kind']}" for bet in self.rules["side_bets"]}
         placed = {bet: seat[name] for bet, name in names.items() if name in seat}
         return {bet: event.get("amount", event.get("fee", 0)) for bet, event in placed.items()}
 
-    # ── cards ───────────────────────────────────────────────────────────────────────────────────────────
     def check_commitment(self) -> None:
-        opened, step = self.opened, "cards.commitment"
-        end = self.once["RoundVoided" if "RoundVoided" in self.once else "RoundClosed"]
-        names, source = ("deck_commitment", "deck_algorithm", "rng", "deck_seed"), opened["deal_source"]
-        must, has = names if source == "rng" else (), tuple(key for key in names if key in {**opened, **end})
-        if has != names or source != "rng":
+        opened, step, house = self.opened, "cards.commitment", bytes.fromhex(self.opened["ruleset"]["sha256"])
+        facts = {**opened, **self.once.get("RoundClosed", {}), **self.once.get("RoundVoided", {})}
+        names, source = ["deck_commitment", "deck_algorithm", "rng", "deck_seed"], opened["deal_source"]
+        must, has = names if source == "rng" else [], [name for name in names if name in facts]
+        if must != has or not has:
             self.notes[step] = "no commitment: a physical table dealt"
             self.faults[step] += [] if must == has else [(f"a deck from {source}", must, has)]
             return
-        seed, house = bytes.fromhex(end["deck_seed"]), bytes.fromhex(opened["ruleset"]["sha256"])
-        name = self.file["round_id"].encode()
+        seed, name, personalization = bytes.fromhex(facts["deck_seed"]), self.file["round_id"].encode(), b""
         made = hash_of(lp(b"stud-ledger/deck-commitment/1", seed, name, house)).hex()
         self.fields(step, opened, deck_commitment=made)
-        personalization, together = lp(b"stud-deck-1", name, house), False
-        for number, seat in sorted(self.seats.items()):
-            ante, same = seat["AntePlaced"], seat["AntePlaced"].command == opened.command
-            behind = max(opened.position + 1, ante.position)
-            self.check(step, f"{ante}: position behind the commitment's", behind, ante.position)
-            together = together or same
+        antes = [seat["AntePlaced"] for _, seat in sorted(self.seats.items())]
+        for ante in antes:
+            ok = ante.position > opened.position
+            self.check(step, ante, f"after the commitment at {opened.position}", ante.position, ok=ok)
             if "client_seed" in ante:
-                self.check(step, ante, "a client seed after the commitment", "one with it", ok=not same)
-                personalization += lp(b"%d" % number, ante["client_seed"].encode())
-        self.notes[step] = "same_command" if together else "before_stake" if self.seats else "no stake"
-        self.deck = shuffled(seed, personalization)
+                ok = ante.command != opened.command
+                self.check(step, ante, "a client seed after the commitment", "one with it", ok=ok)
+                personalization += lp(b"%d" % ante["seat"], ante["client_seed"].encode())
+        together = any(ante.command == opened.command for ante in antes)
+        self.notes[step] = "same_command" if together else "before_stake" if antes else "no stake"
+        self.deck = shuffled(seed, lp(b"stud-deck-1", name, house) + personalization)
 
     def check_cards(self) -> None:
-        cards = [*self.dealt(), *self.bought()] if "Dealt_dealer" in self.once else []
-        again = self.once.get("Dealt_dealer") if "DealerQualified" in self.once else None
-        seen = Counter(card for event, _, card in cards if event is not again)  # the five name them too
-        for card, times_seen in seen.items():
-            self.check("cards.unique", card, 1, times_seen)
-        wrong = sum(self.deck[place : place + 1] != [card] for _, place, card in cards)
-        if wrong * 2 > len(cards) and self.deck and len(self.seats) < self.once["BettingClosed"]["seats"]:
-            self.open.add("cards.deck")
-            self.notes["cards.deck"] = "other players' withheld client seeds may have changed the deck"
-        for event, place, card in cards if self.deck and not self.open else ():
-            self.check("cards.deck", f"{event}: place {place}", self.deck[place : place + 1], [card])
-
-    def dealt(self) -> Iterator[tuple[Event, int, str]]:
-        """Yield every dealt card with its event and its place in the deck."""
-        step, count, hands = "cards.places", self.hands, self.of("Dealt")
-        first = self.once["BettingClosed"].version + 1
-        ups, block = self.rules["deal"]["dealer_up_indices"], self.rules["deal"]["pattern"] == "block"
+        """Hold every card that was dealt or bought against the place in the deck that it comes from."""
+        if "Dealt_dealer" not in self.once:
+            return
+        step, deal = "cards.places", self.rules["deal"]
+        hands, reveal = self.of("Dealt"), self.of("DealerQualified")
+        first, count, ups = self.once["BettingClosed"].version + 1, self.hands, deal["dealer_up_indices"]
+        came: list[tuple[Event, int, str]] = []
         seats = [event["seat"] for event in hands if "seat" in event]
         self.check(step, "order of seats", sorted(seats), seats)
         self.check(step, "hands before the dealer's", count, hands[-1].version - first)
-        for event in [*hands, *self.of("DealerQualified")]:
+        for event in [*hands, *reveal]:
             up = ups if event.name == "Dealt_dealer" else None
-            hand = count if up or event.type == "DealerQualified" else event.version - first
+            hand = count if up or event in reveal else event.version - first
+            block = deal["pattern"] == "block"
             places = [HAND * hand + k if block else k * (count + 1) + hand for k in up or range(HAND)]
             self.fields(step, event, indices=places if self.deck else None, up_indices=up)
             self.check(step, f"{event}: number of cards", len(places), len(event["cards"]))
-            yield from zip([event] * HAND, places, event["cards"], strict=False)
-        for event in self.of("DealerQualified"):
+            came += zip([event] * HAND, places, event["cards"], strict=False)
+        for event in reveal:
             self.check(step, "up-cards", hands[-1]["cards"], [event["cards"][up] for up in ups])
-
-    def bought(self) -> Iterator[tuple[Event, int, str]]:
-        """Yield every bought card likewise: the next undealt one is burned, the one after it drawn."""
-        step, burn = "cards.places", HAND * (self.hands + 1)
+        burn = HAND * (count + 1)  # the next undealt card is burned, the one after it drawn
         for event in self.of("CardExchanged"):
-            seat, forfeits = self.seats[event["seat"]], self.rules["exchange"]["forfeits"]
-            lost = sorted(kind for kind in forfeits if f"SideBetPlaced_{kind}" in seat)
-            self.check(step, f"{event}: bets taken", lost, sorted(event["forfeited"]))
+            seat, given = self.seats[event["seat"]], event.get("burn_index", 0)
+            lost = [kind for kind in self.rules["exchange"]["forfeits"] if f"SideBetPlaced_{kind}" in seat]
+            self.check(step, f"{event}: bets taken", sorted(lost), sorted(event["forfeited"]))
             self.check(step, f"{event}: in the hand then", 1, self.hand(seat).count(event["drawn"]))
-            if self.only is not None and (event.get("burn_index", 0) - burn) % 2 == 0:
-                burn = max(burn, event.get("burn_index", 0))  # others, not seen here, may have bought before
-            places = (burn, burn + 1) if self.deck else (None, None)
+            if self.only is not None and given % 2 == burn % 2:
+                burn = max(burn, given)  # others, not seen here, may have bought before
+            places = [burn, burn + 1] if self.deck else [None, None]
             self.fields(step, event, burn_index=places[0], drawn_index=places[1])
-            yield event, burn + 1, event["drawn"]
+            came.append((event, burn + 1, event["drawn"]))
             burn += 2
+        seen = Counter(card for event, _, card in came if event.name != "Dealt_dealer" or not reveal)
+        self.check("cards.unique", "cards there twice", [], [card for card in seen if seen[card] > 1])
+        wrong = [card for card in came if self.deck[card[1] : card[1] + 1] != [card[2]]]
+        if len(wrong) * 2 > len(came) and self.deck and len(self.seats) < self.once["BettingClosed"]["seats"]:
+            self.open.add("cards.deck")
+            self.notes["cards.deck"] = "other players' withheld client seeds may have changed the deck"
+        for event, place, card in came if self.deck and not self.open else ():
+            self.check("cards.deck", f"{event}: place {place}", self.deck[place : place + 1], [card])
 
-    # ── result ──────────────────────────────────────────────────────────────────────────────────────────
-    def hand(self, seat: Seat) -> list[str]:
+    def hand(self, seat: dict[str, Event]) -> list[str]:
         """Return the cards that a seat ended with."""
         cards, trade = self.once.get("Dealt_shared") or seat["Dealt_seat"], seat.get("CardExchanged")
         return [trade["drawn"] if trade and card == trade["discard"] else card for card in cards["cards"]]
@@ -783,68 +708,57 @@ class Round:
             return rank(cards)[0] > 0 or {"A", "K"} <= {card[0] for card in cards}
         return rank(cards)[0] >= CATEGORIES.index(least)
 
-    def outcome(self, seat: Seat) -> str:
+    def outcome(self, seat: dict[str, Event]) -> str:
         if "Folded" in seat or not self.plays():
             return "folded" if "Folded" in seat else "dealer_not_qualified"
         mine, dealers = rank(self.hand(seat)), rank(self.once["DealerQualified"]["cards"])
         return "push" if mine == dealers else "win" if mine > dealers else "lose"
 
-    def prize(self, seat: Seat, kind: str) -> dict[str, Any]:
+    def prize(self, seat: dict[str, Event], kind: str) -> dict[str, Any]:
         """Return what a side bet's rules give for a seat's cards: odds, an award, or {} for nothing."""
-        bet = next((bet for bet in self.rules["side_bets"] if bet["kind"] == kind), None)
-        if bet is None or f"SideBetPlaced_{kind}" not in seat:
-            return {}
-        taken = "CardExchanged" in seat and kind in self.rules["exchange"]["forfeits"]
-        folded = "Folded" in seat and not bet["survives_fold"]
-        if taken or folded or (bet["needs_dealer_to_qualify"] and not self.plays()):
-            return {}
-        if kind == "five_plus_one":
-            six = category([*self.hand(seat), self.once["Dealt_dealer"]["cards"][0]])
-            return {"odds": bet["pays"][six]} if six in bet["pays"] else {}
-        return dict(bet["awards"].get(category(self.hand(seat)), {}))
+        bets = [bet for bet in self.rules["side_bets"] if bet["kind"] == kind]
+        for bet in bets[:1] if f"SideBetPlaced_{kind}" in seat else ():
+            taken = "CardExchanged" in seat and kind in self.rules["exchange"]["forfeits"]
+            folded = "Folded" in seat and not bet["survives_fold"]
+            if taken or folded or (bet["needs_dealer_to_qualify"] and not self.plays()):
+                return {}
+            if kind == "five_plus_one":
+                six = category([*self.hand(seat), self.once["Dealt_dealer"]["cards"][0]])
+                return {"odds": bet["pays"][six]} if six in bet["pays"] else {}
+            return dict(bet["awards"].get(category(self.hand(seat)), {}))
+        return {}
 
-    def leg(self, seat: Seat, bet: str, stake: int, cap: int) -> dict[str, Any]:
+    def leg(self, seat: dict[str, Event], bet: str, stake: int, cap: int) -> dict[str, Any]:
         """Return what a bet must do. A raise wins at most `cap`; a jackpot's award is checked by itself."""
-        result, odds, won, back = self.outcome(seat), 0, 0, False
-        if bet in ("ante", "raise"):
-            back = result in ("win", "push", "dealer_not_qualified")
-            if result == "win" or (result, bet) == ("dealer_not_qualified", "ante"):
-                odds = 1 if bet == "ante" else self.rules["raise_pays"][category(self.hand(seat))]
-                won = stake * odds if bet == "ante" else min(stake * odds, cap)
-        elif given := self.prize(seat, bet):
-            odds = given.get("odds", 0)
-            back, won = bool(odds), stake * odds
-            if bet == "bonus":
-                won = self.minor(given["fixed"])
-            elif bet == "jackpot" and "JackpotHit" in seat:
-                won = seat["JackpotHit"]["award"]
-        figures = {"bet": bet, "stake": stake, "returned": stake * back, "won": won}
+        result, odds, given = self.outcome(seat), 0, self.prize(seat, bet)
+        if result == "win" or (result, bet) == ("dealer_not_qualified", "ante"):
+            odds = {"ante": 1, "raise": self.rules["raise_pays"][category(self.hand(seat))]}.get(bet, 0)
+        odds = given.get("odds", odds)
+        back = bet in ("ante", "raise") and result in ("win", "push", "dealer_not_qualified")
+        won = min(stake * odds, cap) if bet == "raise" else stake * odds
+        if given and bet != "five_plus_one":
+            hit = seat.get("JackpotHit", {"award": 0})
+            won = self.minor(given["fixed"]) if bet == "bonus" else hit["award"]
+        figures = {"bet": bet, "stake": stake, "returned": stake * (back or "odds" in given), "won": won}
         return figures | {"odds": odds} if odds and won else figures
 
     def check_result(self) -> None:
         plays, limit, policy = self.plays(), self.rules.get("raise_cap", {}), self.rules["play"]["show_hands"]
-        cap, table, raised = INTEGER_MAX, self.opened["parameters"], Counter[str]()
+        cap, raised, table = INTEGER_MAX, Counter[str](), self.opened["parameters"]
         if limit:
             cap = self.minor(limit["amount"]) if "amount" in limit else table["raise_win_cap"]
         for event in self.of("DealerQualified"):
             self.fields("result.dealer", event, category=category(event["cards"]), qualified=plays)
         for event in self.of("Settled"):
-            seat, used = self.seats[event["seat"]], raised[event["player"]]
-            room = cap - used if limit.get("scope") == "aggregate" else cap
+            seat, player = self.seats[event["seat"]], event["player"]
+            room = cap - raised[player] if limit.get("scope") == "aggregate" else cap
             jackpot_only = policy == "jackpot_when_not_qualified" and not plays
-            shown = "Raised" in seat and (not jackpot_only or "SideBetPlaced_jackpot" in seat)
             bets = [self.leg(seat, bet, stake, room) for bet, stake in self.stakes(seat).items()]
-            raised[event["player"]] += sum(leg["won"] for leg in bets if leg["bet"] == "raise")
+            raised[player] += sum(leg["won"] for leg in bets if leg["bet"] == "raise")
+            shown = "Raised" in seat and (not jackpot_only or "SideBetPlaced_jackpot" in seat)
             fields = {"category": category(self.hand(seat)), "result": self.outcome(seat)}
-            self.fields("result.seats", event, **fields, shown=policy == "all" or shown)
-            self.check("result.seats", f"{event}: number of bets", len(bets), len(event["bets"]))
-            for mine, theirs in zip(bets, event["bets"], strict=False):
-                self.check("result.seats", f"{event}: {mine['bet']}", mine, theirs)
+            self.fields("result.seats", event, **fields, shown=policy == "all" or shown, bets=bets)
 
-    def check_end(self) -> None:
-        (self.check_void if "RoundVoided" in self.once else self.check_jackpot)()
-
-    # ── jackpot ─────────────────────────────────────────────────────────────────────────────────────────
     def check_jackpot(self) -> None:
         owed = {number: self.prize(seat, "jackpot") for number, seat in sorted(self.seats.items())}
         whole = [number for number, given in owed.items() if given.get("percent") == WHOLE_METER]
@@ -857,8 +771,9 @@ class Round:
             must, found = sorted(must), sorted(found)
         self.check("jackpot.order", "order", must, found)
         for event in self.of("JackpotHit") if must == found else ():
-            self.fields("jackpot.awards", event, **self.award(event, owed[event["seat"]], whole))
-            self.fields("jackpot.awards", event, category=category(self.hand(self.seats[event["seat"]])))
+            figures = self.award(event, owed[event["seat"]], whole)
+            hand = self.hand(self.seats[event["seat"]])
+            self.fields("jackpot.awards", event, **figures, category=category(hand))
 
     def award(self, event: Event, given: dict[str, Any], whole: list[int]) -> dict[str, Any]:
         """Return an award's figures for the meter recorded before it; `whole` share the whole meter."""
@@ -875,33 +790,32 @@ class Round:
             paid = min(event["award"], int(meter))
             last = meter - paid < self.hands
         after, reset = meter - paid + house, pot["reset"] * last
-        room = max(0, pot.get("ceiling", KINDS["amount"][1]) - after - reset) * last
+        room = max(0, pot.get("ceiling", AMOUNT_MAX) - after - reset) * last
         pools = upto(event, from_overflow=room, restart_from_diversion=reset)
         figures = {"award": paid, "from_meter": paid - house, "from_house": house, "jackpot_id": pot["id"]}
         after += reset + pools["from_overflow"]
         return figures | pools | {"meter_after": after, "restart": reset if last else None}
 
     def check_meter(self) -> None:
+        step, ceiling = "jackpot.meter", self.opened.get("jackpot", {}).get("ceiling", INTEGER_MAX)
         moving = [event for event in self.events if "contribution" in event or "previous_position" in event]
-        ceiling = self.opened.get("jackpot", {}).get("ceiling", INTEGER_MAX)
-        for earlier, event in pairwise([self.events[0], *moving]):
+        for one, event in pairwise([self.opened, *moving]):
             if "previous_position" not in event:
                 continue
-            still = earlier.get("from_meter") == 0 and "restart" not in earlier  # the house alone paid
-            since = earlier["previous_position"] if still else earlier.position if "seat" in earlier else 1
-            certain = self.only is None and "seat" in earlier and adjacent(earlier, event)
-            last, previous = earlier.position if certain else event.position - 1, event["previous_position"]
-            self.fields("jackpot.meter", event, previous_position=clamp(since, previous, last))
-            if "order" in earlier and "order" in event:
-                last = earlier["order"] + 1 if certain else INTEGER_MAX
-                self.fields("jackpot.meter", event, order=clamp(earlier["order"] + 1, event["order"], last))
-            if "seat" in earlier and (certain or previous == earlier.position):
-                over = earlier.get("overflow")
-                high = INTEGER_MAX if over == earlier.get("contribution") else ceiling
+            still = one.get("from_meter") == 0 and "restart" not in one  # the house alone paid
+            since = one["previous_position"] if still else one.position if "seat" in one else 1
+            certain = self.only is None and "seat" in one and one.apart == event.apart
+            last, previous = one.position if certain else event.position - 1, event["previous_position"]
+            self.fields(step, event, previous_position=clamp(since, previous, last))
+            if "order" in one and "order" in event:
+                last = one["order"] + 1 if certain else INTEGER_MAX
+                self.fields(step, event, order=clamp(one["order"] + 1, event["order"], last))
+            if "seat" in one and (certain or previous == one.position):
+                over = one.get("overflow")
+                high = INTEGER_MAX if over == one.get("contribution") else ceiling
                 bet = clamp(ceiling if over else 0, event["meter_before"], high)
-                self.fields("jackpot.meter", event, meter_before=earlier.get("meter_after", bet))
+                self.fields(step, event, meter_before=one.get("meter_after", bet))
 
-    # ── void ────────────────────────────────────────────────────────────────────────────────────────────
     def check_void(self) -> None:
         must, cause = list[list[Any]](), self.once["RoundVoided"]["cause"]
         causes = [*self.rules["misdeal_causes"], "malfunction", "timeout" if self.seats else "expired"]
@@ -912,92 +826,83 @@ class Round:
             self.fields("void", seat["StakeRefunded"], amount=sum(staked.values()), bets=bets)
             if placed := seat.get("SideBetPlaced_jackpot"):
                 must.append(["ContributionReversed", number])
-                event, meter = seat["ContributionReversed"], seat["ContributionReversed"]["meter_before"]
-                put = moves("SideBetPlaced", placed)
-                back = {"from_meter": min(meter, put["meter"])}
+                event, put = seat["ContributionReversed"], moves("SideBetPlaced", placed)
+                back = {"from_meter": min(event["meter_before"], put["meter"])}
                 back |= upto(event, from_overflow=put["overflow"], from_diversion=put["diversion"])
-                paid = sum(put.values())
-                must_be = back | {"amount": paid, "from_house": paid - sum(back.values())}
-                must_be |= {"meter_after": meter - back["from_meter"], "jackpot_id": placed["jackpot_id"]}
-                self.fields("void", event, **must_be)
+                paid, after = sum(put.values()), event["meter_before"] - back["from_meter"]
+                house = {"amount": paid, "from_house": paid - sum(back.values()), "meter_after": after}
+                self.fields("void", event, **back, **house, jackpot_id=placed["jackpot_id"])
             must.append(["StakeRefunded", number])
         found = [[event.type, event["seat"]] for event in self.of("ContributionReversed", "StakeRefunded")]
         self.check("void", "order", must, found)
 
-    # ── money ───────────────────────────────────────────────────────────────────────────────────────────
     def check_money(self) -> None:
-        last, on_game, players, pot, step = (
-            dict[str, Event](),
-            Counter[int](),
-            0,
-            Decimal(0),
-            "money.conservation",
-        )
+        last, game, step = dict[str, Event](), Counter[int](), "money.conservation"
+        players, pot = 0, Decimal(0)
         for event in self.events:
-            (wallet, staked), pools = movement(event), moves(event.type, event)
-            players, pot = players + wallet, pot + sum(pools.values())
+            stake = event.get("fee", event["amount"] if event.type in STAKING else 0)
+            legs = event.get("bets", [])  # what a jackpot won was paid by its JackpotHit
+            won = sum(leg.get("won", 0) for leg in legs if leg["bet"] != "jackpot")
+            back = won + sum(leg.get("returned", leg["stake"]) for leg in legs)
+            wallet, change = event.get("award", 0) + back - stake, sum(moves(event.type, event).values())
+            players, pot = players + wallet, pot + change
             if "balance_after" in event:
-                earlier = last.get(event["player"], self.opened)
-                if "balance_after" in earlier and adjacent(earlier, event):
-                    self.fields("money.balances", event, balance_after=earlier["balance_after"] + wallet)
+                one = last.get(event["player"], self.opened)
+                if "balance_after" in one and one.apart == event.apart:
+                    self.fields("money.balances", event, balance_after=one["balance_after"] + wallet)
                 last[event["player"]] = event
-                on_game[event["seat"]] += staked
+                game[event["seat"]] += stake - sum(leg["stake"] for leg in legs)
             if "from_house" in event:
                 restart = event.get("restart", 0) - event.get("restart_from_diversion", 0)
-                paid = event["from_house"] + restart - sum(pools.values())
+                paid = event["from_house"] + restart - change
                 self.check(step, event, event.get("award", event.get("amount")), paid)
-        for number, left in on_game.items():
-            self.check(step, f"seat {number}: left on the game", 0, left)
+        self.check(step, "left on the game", {}, +game | -game)
         self.notes[step] = f"players {players}, jackpot {plain(pot)}, house {plain(-players - pot)}"
 
-    # ── log ─────────────────────────────────────────────────────────────────────────────────────────────
     def check_log(self, asked: argparse.Namespace) -> None:
         """Hold the file's proofs against its checkpoint, and this against what the caller trusts."""
         if "log" not in self.file:
-            for name, step in TRUSTED.items():
-                missing = ("file", "a log proof", "a file of format 1, which has none")
-                self.faults[step] += [missing] if getattr(asked, name) else []
+            missing = ("file", "a log proof", "a file of format 1, which has none")
+            for step, name in OPTIONS.items():
+                self.faults[f"log.{step}"] += [missing] if getattr(asked, name) else []
             return
-        log, note = self.file["log"], Checkpoint(self.file["log"]["checkpoint"])
-        self.check("log.signature", "origin", log["origin"], note.origin)
-        self.check("log.signature", "keys", "one at least", log["keys"], ok=log["keys"])
+        log, step, note = self.file["log"], "log.signature", Checkpoint(self.file["log"]["checkpoint"])
+        self.check(step, "origin", log["origin"], note.origin)
+        self.check(step, "keys", "one at least", log["keys"], ok=log["keys"])
         for vkey in {*log["keys"], *asked.key}:
-            ok = note.signed(vkey, LOG) is not None
-            self.check("log.signature", vkey, "signature", "none, or a wrong one", ok=ok)
+            self.check(step, vkey, "signed", "nothing, or wrongly", ok=note.signed(vkey, LOG) is not None)
         whose = "a key that you know" if asked.key else "a key that only this file names (see --key)"
-        self.notes["log.signature"] = f"{note.origin}, {note.size} entries, signed by {whose}"
-        for vkey in asked.witness:
-            time = note.signed(vkey, WITNESS)
-            self.check("log.witness", vkey, "cosignature", "none, or a wrong one", ok=time is not None)
-            self.notes["log.witness"] = f"{datetime.fromtimestamp(time or 0, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        self.notes[step] = f"{note.origin}, {note.size} entries, signed by {whose}"
         names = {name for name, _ in note.signatures} - {vkey.split("+")[0] for vkey in log["keys"]}
         if names and not asked.witness:
             self.open.add("log.witness")
             self.notes["log.witness"] = f"not checked without --witness: {', '.join(sorted(names))}"
+        for vkey in asked.witness:
+            time = note.signed(vkey, WITNESS)
+            self.check("log.witness", vkey, "cosigned", "nothing, or wrongly", ok=time is not None)
+            self.notes["log.witness"] = f"{datetime.fromtimestamp(time or 0, UTC):%Y-%m-%d %H:%M:%S} UTC"
         self.check("log.leaves", "proofs", len(self.events), len(log["proofs"]))
         for entry, event, proof in zip(self.file["events"], self.events, log["proofs"], strict=False):
-            data = canonical(entry)
-            leaf = hash_of(b"\x00", data) if event.type else bytes.fromhex(entry["leaf_sha256"])
-            within = event.position <= note.size and len(data) <= ENTRY_BYTES_MAX
-            self.check("log.leaves", event, f"an entry of {note.size}", event.position, ok=within)
+            leaf = hash_of(b"\x00", canonical(entry)) if event.type else bytes.fromhex(entry["leaf_sha256"])
+            fits = event.position <= note.size and len(canonical(entry)) <= ENTRY_BYTES_MAX
+            self.check("log.leaves", event, f"an entry of {note.size}", event.position, ok=fits)
             root = climb(leaf, event.position - 1, note.size, [*map(unbase, proof)])
             self.check("log.inclusion", event, note.root.hex(), root.hex())
-        self.check_growth(note, asked.since)
+        self.check_growth(note, log["earlier"], asked.since)
         if asked.jackpot:
             self.check_copy(note, asked.jackpot)
 
-    def check_growth(self, note: Checkpoint, since: str) -> None:
-        step, earlier = "log.consistency", self.file["log"]["earlier"]
-        size, old, proof = earlier["size"], unbase(earlier["root"]), [*map(unbase, earlier["proof"])]
+    def check_growth(self, note: Checkpoint, earlier: dict[str, Any], since: str) -> None:
+        step, size, old = "log.consistency", earlier["size"], unbase(earlier["root"])
+        proof, known = [*map(unbase, earlier["proof"])], {size: old, note.size: note.root}
         roots = grow(size, note.size, old, proof) if size else (hash_of(*proof), note.root)
-        must, found = [old.hex(), note.root.hex()], [root.hex() for root in roots]
-        self.check(step, f"roots at {size} and {note.size}", must, found)
+        self.check(step, f"roots at {size} and {note.size}", show((old, note.root)), show(roots))
         self.notes[step] = f"since {size} entries, of the file's own choice"
         if since:
-            saved, known = Checkpoint(since), {size: old, note.size: note.root}
+            saved = Checkpoint(since)
             if saved.size not in known:
                 raise Unusable(f"no proof from --since in it: ask for the file with ?since={saved.size}")
-            must, found = [saved.origin, saved.root.hex()], [note.origin, known[saved.size].hex()]
+            must, found = show((saved.origin, saved.root)), show((note.origin, known[saved.size]))
             self.check(step, f"--since: origin, root at {saved.size}", must, found)
             self.notes[step] = f"since your checkpoint of {saved.size} entries"
 
@@ -1010,77 +915,56 @@ class Round:
 
         def leaves() -> Iterator[bytes]:
             for position, (leaf, entry) in enumerate(entries(folder, note.size), start=1):
-                yield leaf
-                if not entry:
-                    gaps.append(position) if not gaps else None
-                elif (b"jackpot" in entry or b"\\" in entry) and not gaps and not self.faults[step]:
+                if not entry and not gaps:
+                    gaps.append(position)
+                if (b"jackpot" in entry or b"\\" in entry) and not gaps and not self.faults[step]:
                     self.faults[step] += follow(pots, json.loads(entry))
+                yield leaf
 
         self.check(step, "root", note.root.hex(), root_of(leaves()).hex())
+        name = self.opened.get("jackpot", {}).get("id")
         if gaps and gaps[0] <= self.events[-1].position:
             self.open.add(step)
             self.notes[step] = f"the copy has no entries from position {gaps[0]} on"
-        elif name := self.opened.get("jackpot", {}).get("id"):
+        elif name:
             self.check(step, name, "a jackpot that the log opened", [*pots], ok=name in pots)
-            self.notes[step] = (
-                f"{name} holds {plain(pots[name]['meter'])} after {(gaps or [note.size])[0]} entries"
-            )
+            held, size = plain(pots[name]["meter"]), gaps[0] - 1 if gaps else note.size
+            self.notes[step] = f"{name} holds {held} after {size} entries"
 
 
-def movement(event: Event) -> tuple[int, int]:
-    """Return what an event adds to the wallet, and to the stakes on the game."""
-    if event.type in ("AntePlaced", "SideBetPlaced", "Raised", "CardExchanged"):
-        stake = event.get("amount", event.get("fee", 0))
-        return -stake, stake
-    if event.type in ("Settled", "StakeRefunded"):  # a jackpot's award was paid by its JackpotHit
-        won = sum(leg.get("won", 0) for leg in event["bets"] if leg["bet"] != "jackpot")
-        back = sum(leg.get("returned", leg["stake"]) for leg in event["bets"])
-        return back + won, -sum(leg["stake"] for leg in event["bets"])
-    return event.get("award", 0), 0
-
-
-def follow(pots: dict[str, dict[str, Any]], event: dict[str, Any]) -> Iterator[Fault]:  # noqa: C901
+def follow(pots: dict[str, dict[str, Any]], event: dict[str, Any]) -> Iterator[Fault]:
     """Move the jackpots of a log by an event, yielding what in it does not follow from all before it."""
     kind, data, position = event["type"], event["data"], event["position"]
     own = data.get("jackpot", data)  # the parameters that a round pins
-    name, where, waits = (
-        own.get("jackpot_id", own.get("id")),
-        f"position {position} ({kind})",
-        "Scheduled" in kind,
-    )
-    if kind not in FOLLOWED or name is None:
+    name = own.get("jackpot_id", own.get("id"))
+    if kind not in MOVES or name is None:
         return
     if kind == "JackpotOpened":
-        fresh = {"moved": 0, "seen": 0, "hits": 0, "shares": set(), "currency": data["currency"]}
-        pots[name] = fresh | dict.fromkeys(POOLS, Decimal(0))
+        start = {"moved": 0, "seen": 0, "hits": 0, "currency": data["currency"]}
+        pots[name] = start | dict.fromkeys(POOLS, Decimal(0))
     pot, to, pool = pots[name], pots.get(data.get("to", ""), {}), data.get("pool")
-    if kind == "JackpotOpened" or waits:
+    if "contribution" in data and "reset" in data:  # new parameters: in force at once, or waiting
         terms = {key: data[key] for key in ("contribution", "diversion", "reset", "ceiling") if key in data}
         terms |= {"currency": pot["currency"], "jackpot_id": name, "version": data["parameters_version"]}
-        pot["next"] = digest(terms)
-        pot["shares"].add(Decimal(data["contribution"]))
+        pot["waiting"] = digest(terms)
     if kind in ("JackpotOpened", "JackpotParametersActivated"):
-        pot["now"] = pot["next"]
+        pot["in_force"] = pot["waiting"]
     pot["hits"] += kind == "JackpotHit"
     previous = clamp(pot["moved"], data.get("previous_position", 0), pot["seen"])
-    must = {"sha256": pot["next" if waits else "now"], "order": pot["hits"], "previous_position": previous}
+    must = {"sha256": pot["waiting" if "Scheduled" in kind else "in_force"], "previous_position": previous}
     must |= {"meter_before": pot["meter"], "to_meter_before": to.get("meter"), "before": pot.get(pool)}
-    if kind == "JackpotTransferred":
-        must |= {"amount": pot["meter"], "overflow": pot["overflow"], "diversion": pot["diversion"]}
-    if kind == "SideBetPlaced":
-        shares = [share * data["amount"] for share in pot["shares"]]
-        must["contribution"] = max(shares, key=lambda share: plain(share) == data["contribution"])
+    must |= {"amount": pot["meter"], **{each: pot[each] for each in POOLS}} if "to" in data else {}
     for key, change in moves(kind, data).items():
         owner, which = (to, key[3:]) if key.startswith("to.") else (pot, key)
         owner[which] += change
         if which == "meter":
             owner["seen"], owner["moved"] = position, position if change else owner["moved"]
     must |= {"meter_after": pot["meter"], "to_meter_after": to.get("meter"), "after": pot.get(pool)}
-    for field, value in must.items():
-        if field in own and str(own[field]) != plain(value):
-            yield f"{where}: {field}", plain(value), own[field]
-    if min(pot[which] for which in POOLS) < 0:
-        yield f"{where}: pools", "nothing below 0", [plain(pot[which]) for which in POOLS]
+    must |= {"order": pot["hits"], "pools below 0": []}
+    found = {**own, "pools below 0": [each for each in POOLS if pot[each] < 0]}
+    for field in must.keys() & found.keys():
+        if plain(must[field]) != plain(found[field]):
+            yield f"position {position} ({kind}): {field}", plain(must[field]), found[field]
 
 
 def examine(raw: bytes, asked: argparse.Namespace = NOTHING) -> Round:
@@ -1088,36 +972,30 @@ def examine(raw: bytes, asked: argparse.Namespace = NOTHING) -> Round:
     game = Round({})
     try:
         game = Round(load(raw))
-        game.check_file(raw)
-        game.check_form()
+        game.check_form(raw)
         if game.verdict() == "verified":
             game.check_log(asked)
         first = (game.check_rules, game.check_places, game.check_order, game.check_seats, game.check_stakes)
-        last = (game.check_commitment, game.check_cards, game.check_result, game.check_end, game.check_meter)
         for check in first:
-            if game.sound():
+            if game.verdict(but="log.") == "verified":
                 check()
-        for check in (*last, game.check_money) if game.sound() else ():
+        ending = game.check_void if "RoundVoided" in game.once else game.check_jackpot
+        last = (game.check_commitment, game.check_cards, game.check_result, ending, game.check_meter)
+        for check in (*last, game.check_money) if game.verdict(but="log.") == "verified" else ():
             check()
     except Unusable as reason:
         game.unusable = str(reason)
-    except (
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        ArithmeticError,
-        RecursionError,
-        MemoryError,
-    ) as fault:
+    except ODD as fault:
         if game.verdict() == "verified":  # otherwise it is refuted already, and this is what follows from it
             game.unusable = f"not readable as evidence ({type(fault).__name__})"
     return game
 
 
-# ── the report ──────────────────────────────────────────────────────────────────────────────────────────
+# ── The report ──────────────────────────────────────────────────────────────────────────────────────────
 def plain(value: object) -> str:
-    """Write a value as text, amounts without superfluous zeros."""
+    """Write a value as text: amounts without superfluous zeros, hashes in hex."""
+    if isinstance(value, bytes):
+        return value.hex()
     return f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)
 
 
@@ -1128,15 +1006,15 @@ def show(value: object) -> str:
 
 
 def report(game: Round) -> dict[str, Any]:
-    found: dict[str, Any] = {"verdict": game.verdict(), "reason": game.unusable, "checks": {}}
+    checks, verified = {}, game.verdict() == "verified"
     for step, says in STEPS.items():
         faults = [{"where": where, "expected": must, "found": it} for where, must, it in game.faults[step]]
         check = {"result": game.result(step), "says": says, "note": game.notes.get(step, "")}
-        found["checks"][step] = check | {"compared": game.compared[step], "faults": faults}
-    verified = game.verdict() == "verified"
-    found["proved"] = [says for step, says in STEPS.items() if verified and game.result(step) == "PASS"]
-    missing = NOT_COVERED if "log" in game.file else (NO_LOG, *NOT_COVERED[:2])
-    return found | {"recorded": RECORDED if verified else (), "not_covered": missing}
+        checks[step] = check | {"compared": game.compared[step], "faults": faults}
+    proved = [says for step, says in STEPS.items() if verified and game.result(step) == "PASS"]
+    found = {"verdict": game.verdict(), "reason": game.unusable, "checks": checks, "proved": proved}
+    missing = NOT_COVERED if "log" in game.file else [NO_LOG, *NOT_COVERED[:2]]
+    return found | {"recorded": RECORDED if verified else [], "not_covered": missing}
 
 
 def lines(found: dict[str, Any]) -> Iterator[str]:
@@ -1144,7 +1022,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     for step, check in found["checks"].items():
         yield f"{check['result']}  {step:18}  {check['says']}" + f" [{check['note']}]" * bool(check["note"])
         for fault in check["faults"][:SHOWN_FAULTS]:
-            where, must, there = (show(fault[key]) for key in ("where", "expected", "found"))
+            where, must, there = map(show, fault.values())
             yield f"        {where[1:-1]}: expected {must}, found {there}"
     titles = {"proved": "PROVED FROM THIS FILE", "recorded": "RECORDED BUT NOT DERIVABLE FROM IT"}
     for name in ("proved", "recorded", "not_covered"):

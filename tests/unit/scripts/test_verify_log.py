@@ -335,7 +335,7 @@ def test_a_commitment_behind_the_first_stake_is_refuted() -> None:
     """The event that commits to the deck is in the log before every stake, whatever order the file claims."""
     file = copy.deepcopy(us_casino().evidence())
     game = verify.Round(file)
-    game.check_form()
+    game.check_form(b"")
     for event in game.events[:2]:
         event.position = 300 - event.position
     game.check_rules()
