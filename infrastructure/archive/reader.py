@@ -103,13 +103,6 @@ class Archive:
                     parts.append(part)
         return parts
 
-    def day_of(self, position: int) -> Day:
-        """The day that has an event. Raises ArchiveError where none has."""
-        for day in self.days:
-            if day.manifest.first_position <= position <= day.manifest.last_position:
-                return day
-        raise ArchiveError(f"position {position} is not in this archive")
-
     def opening(self, day: Day) -> Iterator[Balance]:
         """What was held before the day's first event. Raises ArchiveError."""
         return balances(day.folder / OPENING)
