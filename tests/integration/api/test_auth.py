@@ -114,6 +114,7 @@ def test_the_tokens_that_are_remembered_are_bounded() -> None:
         ("GET", "/v1/rounds/x/events", {"play", "reports", "audit", "disputes"}),
         ("GET", "/v1/rounds/x/replay", {"play", "reports", "audit", "disputes"}),
         ("GET", "/v1/rounds/x/evidence", {"play", "reports", "audit", "disputes"}),
+        ("GET", "/log/tile/entries/000", {"audit"}),
         ("GET", "/v1/players/x", {"play", "cashier", "reports", "audit", "disputes"}),
         ("GET", "/v1/players/x/rounds", {"play", "cashier", "reports", "audit", "disputes"}),
         ("GET", "/v1/people", {"admin", "audit"}),

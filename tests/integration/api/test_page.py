@@ -87,6 +87,26 @@ def test_a_whole_hand_is_played_and_verified_in_every_house(
     assert checked.returncode == 0, checked.stdout
 
 
+def test_a_checkpoint_that_was_kept_shows_that_nothing_was_changed(browser: Browser, tmp_path: Path) -> None:
+    """The page leads to the log's checkpoint; whoever keeps it proves a later round's consistency with it."""
+    page = play_out(browser, deal(browser, "us-casino"), "fold")
+    assert browser.client.get(f"/play/rounds/{round_id(page)}/evidence.json").status_code == 200
+    assert {"/log/checkpoint", "/log/key"} <= set(page.links)
+    kept = tmp_path / "checkpoint.txt"
+    kept.write_bytes(browser.client.get("/log/checkpoint").content)
+    size = kept.read_text(encoding="utf-8").split("\n")[1]
+    page = play_out(browser, deal(browser, "us-casino"), "fold")
+    file = next(link for link in page.links if link.endswith("/evidence.json"))
+    evidence = tmp_path / "round.json"
+    evidence.write_bytes(browser.client.get(file, params={"since": size}).content)
+    checked = subprocess.run(
+        [sys.executable, "-I", VERIFY, evidence, "--since", kept], capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stdout
+    proof = next(link for link in page.links if link.startswith("/log/proof/"))
+    assert browser.client.get(proof).text.startswith("c2sp.org/tlog-proof@v1\n")
+
+
 def test_hidden_cards_are_not_on_the_page_before_the_end(browser: Browser) -> None:
     """What the dealer turns up at the end was nowhere in the page while the player decided (G5)."""
     dealt = deal(browser, "us-casino")

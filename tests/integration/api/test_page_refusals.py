@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from api.log import checkpoints
+from infrastructure.evidence.folder import LogFolder
 from tests.integration.api.browser import Browser, Page
 from tests.integration.api.test_page import browser, deal, play_out, round_id
 
@@ -183,6 +186,19 @@ def test_a_round_that_has_not_ended_has_no_evidence(browser: Browser) -> None:
     assert response.status_code == 404
     assert "has not ended" in response.text
     play_out(browser, page, "fold")
+
+
+def test_a_file_that_is_not_ready_is_told_in_words(
+    demo_api: Api, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the log has not signed the round the page says so, and leads back to it."""
+    page = play_out(browser, deal(browser, "us-casino"), "fold")
+    monkeypatch.setattr(checkpoints, "WAIT_SECONDS_MAX", 0.1)
+    monkeypatch.setattr(demo_api.service, "log", LogFolder(Path("/nowhere")))
+    response = browser.client.get(f"/play/rounds/{round_id(page)}/evidence.json")
+    assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+    assert "has not come to this one: try again" in response.text
+    assert f"/?round={round_id(page)}#proof" in Page(response).links
 
 
 def test_rounds_of_others_are_nobodys_business(demo_api: Api, browser: Browser) -> None:
