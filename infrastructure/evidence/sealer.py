@@ -28,6 +28,7 @@ from infrastructure.evidence.events import PostgresEvents
 from infrastructure.evidence.files import Disk
 from infrastructure.evidence.sealing import EVENTS_MAX, Sealing
 from infrastructure.evidence.witnesses import Witnesses
+from infrastructure.keys import KeysError
 from infrastructure.ledger.once import submit_once
 from infrastructure.ledger.submission import CommandFailed, Overloaded, ReadOnly, Reused, own_submission
 
@@ -43,6 +44,7 @@ _RAISE: Final = """
     ON CONFLICT (name) DO UPDATE SET position = excluded.position, detail = excluded.detail
     WHERE (a.position, a.detail) IS DISTINCT FROM (excluded.position, excluded.detail)"""
 _END: Final = "DELETE FROM {}.alarms WHERE name = %s"
+_NOT_TAKEN: Final = (Overloaded, CommandFailed, ReadOnly, Reused, TimeoutError)
 _DETAIL_CHARACTERS_MAX: Final = 500
 
 log = structlog.get_logger(__name__)
@@ -220,15 +222,7 @@ class SealerRunner:
             try:
                 with self._make() as sealer:
                     self._seal(sealer)
-            except (
-                psycopg.Error,
-                OSError,
-                Overloaded,
-                CommandFailed,
-                ReadOnly,
-                Reused,
-                TimeoutError,
-            ) as error:
+            except (psycopg.Error, OSError, KeysError, *_NOT_TAKEN) as error:
                 log.warning("sealer_interrupted", error=type(error).__name__, at=defects.place(error))
             except Exception as error:  # noqa: BLE001 - a defect must not end the sealing for good
                 # The error's values may be secret: only its kind and place are logged.
