@@ -107,5 +107,6 @@ async def read_metrics(request: Request) -> Response:
         ],
         alarms=[(alarm.name, alarm.position) for alarm in await reading.alarms()],
         halted=(await reading.software()).halted,
+        read_only=(await reading.registers.log()).halted is not None,
     )
     return Response(metrics.exposition(known), media_type=metrics.CONTENT_TYPE)

@@ -81,12 +81,16 @@ class Lag(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What the database knows: the head, the projections, the alarms (name and position), the software."""
+    """What the database knows: the head, the projections, the alarms (name and position), what is halted.
+
+    `halted` by the software check, so that no round opens; `read_only` by the evidence log.
+    """
 
     position: int
     lags: Iterable[Lag]
     alarms: Iterable[tuple[str, int]]
     halted: bool
+    read_only: bool = False
 
 
 def exposition(known: Known) -> bytes:
@@ -133,4 +137,9 @@ class _Database(Collector):
             "stud_ledger_software_halted",
             "1: no new round opens, the software is not what was accepted.",
             int(known.halted),
+        )
+        yield GaugeMetricFamily(
+            "stud_ledger_read_only",
+            "1: nothing that moves money is taken, the ledger is not what its evidence log has signed.",
+            int(known.read_only),
         )

@@ -185,6 +185,7 @@ def test_a_ledger_behind_its_log_is_read_only_until_there_is_a_new_one(
             refused = one.post("/v1/players/anna/deposits", sent, key="later")
             assert "/v1/log/generations" in one.refused("ledger_read_only", 503, refused)["detail"]
         assert api.balance("anna") == (999_000, 1_000)
+        assert "stud_ledger_read_only 1.0" in api.client.get("/metrics").text
         told = state(api)
         assert (told["halted"], told["agree_to"], told["signed"]["size"]) == (
             True,
@@ -199,6 +200,7 @@ def test_a_ledger_behind_its_log_is_read_only_until_there_is_a_new_one(
         assert (started["generation"], started["vkey"], started["previous"]) == (2, new, previous)
         for one in (api, other):
             one.done(one.client.get("/readyz"))
+            assert "stud_ledger_read_only 0.0" in one.client.get("/metrics").text
             one.done(one.post("/v1/players/anna/deposits", sent, key="later"))
         assert api.balance("anna") == (999_005, 1_000)
     with service(database, keys, schema=schema) as api:
