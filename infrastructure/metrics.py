@@ -8,7 +8,7 @@ here has a label that a client chooses: the number of series is bounded.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -80,10 +80,22 @@ class Lag(NamedTuple):
     seconds: float
 
 
+class Sealed(NamedTuple):
+    """How far the evidence log is: its size, the age of the first event it lacks, what witnesses signed.
+
+    `cosigned`: the size of the newest published tree that each witness has signed, by the witness's name.
+    """
+
+    size: int
+    seconds: float
+    cosigned: Mapping[str, int]
+
+
 class Known(NamedTuple):
     """What the database knows: the head, the projections, the alarms (name and position), what is halted.
 
-    `halted` by the software check, so that no round opens; `read_only` by the evidence log.
+    `halted` by the software check, so that no round opens; `read_only` by the evidence log. `sealed` is what
+    its folder knows.
     """
 
     position: int
@@ -91,6 +103,7 @@ class Known(NamedTuple):
     alarms: Iterable[tuple[str, int]]
     halted: bool
     read_only: bool = False
+    sealed: Sealed | None = None
 
 
 def exposition(known: Known) -> bytes:
@@ -143,3 +156,18 @@ class _Database(Collector):
             "1: nothing that moves money is taken, the ledger is not what its evidence log has signed.",
             int(known.read_only),
         )
+        if known.sealed is not None:
+            yield from _log_metrics(known.sealed)
+
+
+def _log_metrics(sealed: Sealed) -> Iterator[Metric]:
+    yield GaugeMetricFamily("stud_ledger_log_size", "Events that the evidence log has signed.", sealed.size)
+    yield GaugeMetricFamily(
+        "stud_ledger_log_lag_seconds", "Age of the first event that it has not signed.", sealed.seconds
+    )
+    cosigned = GaugeMetricFamily(
+        "stud_ledger_log_cosigned_size", "Events in the newest tree a witness signed.", labels=["witness"]
+    )
+    for witness, size in sealed.cosigned.items():
+        cosigned.add_metric([witness], size)
+    yield cosigned
