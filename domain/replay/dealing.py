@@ -120,7 +120,7 @@ def _same_cards(
     if dealt is None:
         findings.holds(name, ok=False)
     elif source.cards is not None:
-        cards = tuple([source.cards[index] for index in indices])
+        cards = deck.picker(indices)(source.cards)
         findings.same(name, _Cards(cards, indices), _Cards(dealt.cards, dealt.indices))
     else:
         expected = {"count": len(indices), **({"indices": indices} if source.rng else {})}

@@ -6,9 +6,10 @@ NIST SP 800-90A Rev. 1, section 10.1.2, with SHA-256 and without additional inpu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256 as _sha256
+from operator import itemgetter
 from typing import Final
 
 from domain.cards import DECK
@@ -96,6 +97,14 @@ def shuffled(
                 if place == places:
                     break
     return tuple(cards[:count])
+
+
+@lru_cache(maxsize=1024)
+def picker(indices: tuple[int, ...]) -> Callable[[Sequence[str]], tuple[str, ...]]:
+    """Make a function that takes the cards of these places out of a deck."""
+    if len(indices) > 1:
+        return itemgetter(*indices)
+    return lambda cards: (cards[indices[0]],)
 
 
 @lru_cache(maxsize=1024)

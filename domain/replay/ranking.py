@@ -7,7 +7,6 @@ flush) to 7 462.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Final, NamedTuple
 
 from treys import Card, Evaluator
@@ -34,9 +33,8 @@ _EVALUATOR: Final = Evaluator()
 _NUMBERS: Final[dict[str, int]] = {card: Card.new(card) for card in DECK}
 _FLUSHES: Final[dict[int, int]] = _EVALUATOR.table.flush_lookup
 _OTHERS: Final[dict[int, int]] = _EVALUATOR.table.unsuited_lookup
-# The parts of treys' numbers: bit-rank, suit bits, rank, prime.
-_ALL_SUITS: Final = 0xF000
-_PRIME: Final = 0xFF
+_PRIMES: Final = {card: number & 0xFF for card, number in _NUMBERS.items()}
+"""The last byte of treys' numbers: a prime for each rank."""
 _FIVE: Final = 5
 _STRENGTH: Final[dict[str, int]] = {category: place for place, category in enumerate(CATEGORIES)}
 
@@ -48,23 +46,21 @@ class Hand(NamedTuple):
     category: str
 
 
+_HANDS: Final = {
+    value: Hand(value, CATEGORIES[_EVALUATOR.get_rank_class(value)])
+    for value in {*_FLUSHES.values(), *_OTHERS.values()}
+}
+
+
 def rank(cards: Sequence[str]) -> Hand:
     """The worth of five cards, or of the best five of six; they are known to be cards, and different ones."""
-    numbers = [_NUMBERS[card] for card in cards]
-    if len(numbers) > _FIVE:
-        return _hand(_EVALUATOR.evaluate(numbers, []))
+    if len(cards) > _FIVE:
+        return _HANDS[_EVALUATOR.evaluate([_NUMBERS[card] for card in cards], [])]
     # What `evaluate` does with five cards, without its detours: the product of the cards' primes is the key
     # of its tables, of one for flushes and of another for all else.
-    product, suits = 1, _ALL_SUITS
-    for number in numbers:
-        product *= number & _PRIME
-        suits &= number
-    return _hand(_FLUSHES[product] if suits else _OTHERS[product])
-
-
-@cache
-def _hand(value: int) -> Hand:
-    return Hand(value, CATEGORIES[_EVALUATOR.get_rank_class(value)])
+    a, b, c, d, e = cards
+    product = _PRIMES[a] * _PRIMES[b] * _PRIMES[c] * _PRIMES[d] * _PRIMES[e]
+    return _HANDS[(_FLUSHES if a[1] == b[1] == c[1] == d[1] == e[1] else _OTHERS)[product]]
 
 
 # Source 001: the lowest hand that qualifies is A-K-4-3-2; what it is worth, the evaluator says.

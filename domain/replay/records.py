@@ -103,13 +103,9 @@ def are_enveloped(records: Sequence[Record[Any]]) -> bool:
 
 def read_all_fast(events: Sequence[Stored]) -> list[Record[Any]] | None:
     """Return all events, None where one of them has to be looked at more closely."""
-    records = []
-    for event in events:
-        record = event if type(event) is Record else _fast(event)
-        if record is None:
-            return None
-        records.append(record)
-    return records if are_enveloped(records) else None
+    records = [event if type(event) is Record else _fast(event) for event in events]
+    read = [record for record in records if record is not None]
+    return read if len(read) == len(records) and are_enveloped(read) else None
 
 
 def _fast(event: Stored) -> Record[Any] | None:

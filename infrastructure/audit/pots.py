@@ -94,8 +94,7 @@ def room(
 
 def take(result: PartResult, record: Record[Any], stream: str, opened_by: Record[RoundOpened] | None) -> None:
     """What an event of a round does to a jackpot; the round's first event is None where it is not here."""
-    if record.data.jackpot_id is not None:
-        _OF_ROUNDS[type(record.data)](result, record, stream, opened_by)
+    _OF_ROUNDS[type(record.data)](result, record, stream, opened_by)
 
 
 def _side_bet(

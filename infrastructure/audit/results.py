@@ -145,8 +145,14 @@ class Figures:
 
     def add(self, other: Figures) -> None:
         """Add another's figures."""
-        for name in self.__slots__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.rounds += other.rounds
+        self.void += other.void
+        self.hands += other.hands
+        self.staked += other.staked
+        self.returned += other.returned
+        self.won += other.won
+        self.jackpot_won += other.jackpot_won
+        self.refunded += other.refunded
 
 
 class Span(NamedTuple):
@@ -228,8 +234,8 @@ class Outcome:
 
     `findings` are in the order of positions, the first `FINDINGS_MAX` of `found`. `accounts` maps full names
     of accounts (``house:real:nordic``) and currencies to exact amounts. `roots` are those of the log's tree
-    at its whole size and at `Context.roots_at` (none where the audit does not begin at position 1). `pots` are
-    exact: meter, overflow, diversion. `open_rounds` are rounds that have not ended, `unchecked_rounds` those
+    at its whole size and at `Context.roots_at` (none where the audit does not begin at position 1). `pots`
+    are exact: meter, overflow, diversion. `open_rounds` are rounds that have not ended, `unchecked_rounds` those
     that began before the audit's first event, `unopened_wallets` those whose balance before it is not known.
     """
 

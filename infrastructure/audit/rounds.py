@@ -43,7 +43,7 @@ class Round:
     def __init__(self) -> None:
         self.rows: list[StoredRow] = []
         self.events: list[Stored] = []
-        self.figures = Figures(rounds=1)
+        self.figures = Figures(1)
         self.house = 0
         self.on_game = 0
         self.opened: Record[k.RoundOpened] | None = None
