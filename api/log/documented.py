@@ -19,12 +19,13 @@ TEXT: Final = "text/plain; charset=utf-8"
 PROOF_FIRST_LINE: Final = "c2sp.org/tlog-proof@v1"
 
 KEY: Final = "stud-ledger/3f79bb7b435b0532/1+8f3a01c2+ASPD2M0sWiR6zNC3E4Dk0y2uA7Bl2pPPMbCVd2wPcQxj\n"
+ROOT: Final = "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I="
 NOTE: Final = (
-    "stud-ledger/3f79bb7b435b0532/1\n4711\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n\n"
+    f"stud-ledger/3f79bb7b435b0532/1\n4711\n{ROOT}\n\n"
     "\u2014 stud-ledger/3f79bb7b435b0532/1 Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1"
     "gGzGGku9nTo+zyWE+xeMcTOAYQ8=\n"
 )
-HASHES: Final = "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n"
+HASHES: Final = f"{ROOT}\n"
 PROOF: Final = f"{PROOF_FIRST_LINE}\nindex 41\n{HASHES}\n{NOTE}"
 
 _Endpoint = TypeVar("_Endpoint", bound=Callable[..., Response | Awaitable[Response]])

@@ -27,8 +27,8 @@ from api.log.documented import BYTES, PROOF_FIRST_LINE, TEXT, served
 from api.paging import reading_of
 from api.problems import Problem
 from api.tokens import Token
-from infrastructure.evidence.folder import Generation, LogFolder
-from infrastructure.evidence.merkle import TILE_WIDTH
+from infrastructure.evidence.folder import Generation, LogFolder, LogUnavailable
+from infrastructure.evidence.merkle import TILE_WIDTH, leaf_hashes
 from infrastructure.evidence.notes import Checkpoint
 from infrastructure.evidence.tiles import pack_entries, parse_path, width_at
 from infrastructure.reading import Reading
@@ -68,7 +68,7 @@ _Auditor = Annotated[Token, Depends(reader(AUDIT))]
 def read_checkpoint(request: Request, log: _Log) -> Response:
     """What the log has signed last: how many events it has and their tree's root, with all signatures on it.
 
-    A signed note (C2SP tlog-checkpoint). What a witness cosigned later comes with the next one.
+    A signed note (C2SP tlog-checkpoint). Witnesses cosign it a moment later: then it has their lines too.
     """
     return _answer(request, _published(log)[0], TEXT, f"public, {A_MOMENT}")
 
@@ -201,8 +201,15 @@ async def _entries(reading: Reading, log: Generation, number: int, width: int) -
         if events is None:
             detail = "A round with an event in this bundle has not ended, or the events are archived."
             raise Problem("entries_not_ready", detail, headers=_NOT_YET)
-        data = pack_entries(events)
+        data = await asyncio.to_thread(_packed, log, number, events)
     return data
+
+
+def _packed(log: Generation, number: int, events: list[bytes]) -> bytes:
+    """A bundle of events as the database has them. Raises LogUnavailable where others were sealed."""
+    if b"".join(leaf_hashes(events)) != log.tile(0, number, len(events)):
+        raise LogUnavailable(f"the events of tile {number} are not those that were sealed")
+    return pack_entries(events)
 
 
 def _age(width: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
+from api.log.documented import KEY, NOTE, ROOT
 from api.shapes import Answer, CheckpointAnswer
 
 
@@ -142,7 +143,7 @@ OPENED: Final[dict[str, Any]] = {
             "category": "pair",
         }
     ],
-    "checkpoint": {"size": 4711, "root": "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I="},
+    "checkpoint": {"size": 4711, "root": ROOT},
 }
 CLOSED: Final[dict[str, Any]] = {
     **OPENED,
@@ -200,10 +201,18 @@ REPLAYED: Final[dict[str, Any]] = {
     "checks": [{"check": "deck_commitment", "result": "pass", "expected": _HASH, "actual": _HASH}],
 }
 EVIDENCE: Final[dict[str, Any]] = {
-    "format": "stud-ledger/evidence/1",
-    "round_id": ROUND_ID,
-    "player": None,
-    "events": EVENTS["items"][:1],
-    "ruleset": {"id": "us-casino"},
     "currency": {"code": "USD", "exponent": 2},
+    "events": EVENTS["items"][:1],
+    "format": "stud-ledger/evidence/2",
+    "log": {
+        "checkpoint": NOTE,
+        "earlier": {"proof": [ROOT], "root": ROOT, "size": 38},
+        "keys": [KEY.strip()],
+        "origin": KEY.partition("+")[0],
+        "proofs": [[ROOT]],
+    },
+    "player": None,
+    "round_id": ROUND_ID,
+    "ruleset": {"id": "us-casino"},
+    "sha256": _HASH,
 }

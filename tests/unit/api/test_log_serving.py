@@ -29,16 +29,18 @@ YEAR = "public, max-age=31536000, immutable"
 
 @dataclass
 class Reading:
-    """A database that has the events up to `there`, those of a round that is open at position `open`."""
+    """A database with the events up to `there`, an open round's at `open`, a changed one at `altered`."""
 
     there: int = len(EVENTS)
     open: int = 0
+    altered: int = 0
 
     async def disclosed(self, first: int, last: int) -> list[bytes] | None:
         """Return events, unless one of them belongs to the open round."""
         if last > self.there or first <= self.open <= last:
             return None
-        return EVENTS[first - 1 : last]
+        numbered = enumerate(EVENTS[first - 1 : last], first)
+        return [b"altered" if position == self.altered else event for position, event in numbered]
 
 
 @dataclass
@@ -315,6 +317,13 @@ def test_a_bundle_the_sealer_has_written_is_there_without_the_database(tmp_path:
     log = Log(tmp_path, Reading(there=0))
     assert log.get("/log/tile/entries/001", scope="audit").content == bundle
     assert problem(log.get("/log/tile/entries/000", scope="audit")) == (404, "entries_not_ready")
+
+
+def test_events_that_were_not_sealed_are_no_bundle(whole: Path) -> None:
+    """Where the database says something else than the log, nobody gets it for a bundle of the log."""
+    log = Log(whole, Reading(altered=300))
+    assert problem(log.get("/log/tile/entries/001", scope="audit")) == (503, "overloaded")
+    assert log.get("/log/tile/entries/000", scope="audit").status_code == 200
 
 
 def test_compressing_is_the_same_each_time(log: Log) -> None:
