@@ -453,8 +453,9 @@ def entries(folder: Path, size: int) -> Iterator[tuple[bytes, bytes]]:
     def tile(kind: str) -> bytes:
         *above, name = (part.zfill(3) for part in f"{number:,}".split(","))
         whole = folder.joinpath("tile", kind, *(f"x{part}" for part in above), name)
-        parts = [part for part in whole.with_name(f"{name}.p").glob("*") if int(part.name) >= width]
-        return next((path.read_bytes() for path in (whole, *parts) if path.is_file()), b"")
+        parts = [part for part in whole.with_name(f"{name}.p").glob("*") if part.name.isdecimal()]
+        wide = (path for path in (whole, *parts) if path == whole or int(path.name) >= width)
+        return next((path.read_bytes() for path in wide if path.is_file()), b"")
 
     for number in range(-(-size // TILE)):
         width, at = min(TILE, size - number * TILE), 0
@@ -691,7 +692,7 @@ class Round:
         if len(wrong) * 2 > len(came) and self.deck and len(self.seats) < self.once["BettingClosed"]["seats"]:
             self.open.add("cards.deck")
             self.notes["cards.deck"] = "other players' withheld client seeds may have changed the deck"
-        for event, place, card in came if self.deck and not self.open else ():
+        for event, place, card in came if self.deck and "cards.deck" not in self.open else ():
             self.check("cards.deck", f"{event}: place {place}", self.deck[place : place + 1], [card])
 
     def hand(self, seat: dict[str, Event]) -> list[str]:
@@ -869,8 +870,10 @@ class Round:
         log, step, note = self.file["log"], "log.signature", Checkpoint(self.file["log"]["checkpoint"])
         self.check(step, "origin", log["origin"], note.origin)
         self.check(step, "keys", "one at least", log["keys"], ok=log["keys"])
-        for vkey in {*log["keys"], *asked.key}:
-            self.check(step, vkey, "signed", "nothing, or wrongly", ok=note.signed(vkey, LOG) is not None)
+        signers = [vkey for vkey in (*log["keys"], *asked.key) if note.signed(vkey, LOG) is not None]
+        self.check(step, "signed by", log["keys"], signers, ok={*log["keys"]} <= {*signers})
+        if asked.key:
+            self.check(step, "signed by one of", asked.key, signers, ok={*asked.key} & {*signers})
         whose = "a key that you know" if asked.key else "a key that only this file names (see --key)"
         self.notes[step] = f"{note.origin}, {note.size} entries, signed by {whose}"
         names = {name for name, _ in note.signatures} - {vkey.split("+")[0] for vkey in log["keys"]}
@@ -880,7 +883,8 @@ class Round:
         for vkey in asked.witness:
             time = note.signed(vkey, WITNESS)
             self.check("log.witness", vkey, "cosigned", "nothing, or wrongly", ok=time is not None)
-            self.notes["log.witness"] = f"{datetime.fromtimestamp(time or 0, UTC):%Y-%m-%d %H:%M:%S} UTC"
+            seen = f"{vkey.split('+')[0]} at {datetime.fromtimestamp(time or 0, UTC):%Y-%m-%d %H:%M:%S} UTC"
+            self.notes["log.witness"] = ", ".join(filter(None, (self.notes.get("log.witness"), seen)))
         self.check("log.leaves", "proofs", len(self.events), len(log["proofs"]))
         for entry, event, proof in zip(self.file["events"], self.events, log["proofs"], strict=False):
             leaf = hash_of(b"\x00", canonical(entry)) if event.type else bytes.fromhex(entry["leaf_sha256"])

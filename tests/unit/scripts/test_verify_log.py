@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
@@ -55,7 +56,7 @@ def test_a_sealed_round_is_verified(name: str) -> None:
     case = judged(sealed(ROUNDS[name]().evidence()), key=[LOG_KEY.vkey], witness=[WITNESS.vkey])
     assert (case.verdict(), case.unusable, case.open) == ("verified", "", set())
     assert {case.result(step) for step in ["file", *LOG_STEPS[:-1]]} == {"PASS"}
-    assert case.notes["log.witness"] == "2026-11-30 00:53:20 UTC"
+    assert case.notes["log.witness"] == "witness.example/w1 at 2026-11-30 00:53:20 UTC"
 
 
 @pytest.mark.parametrize("player", ["p-3", "p-6"])
@@ -100,10 +101,21 @@ def test_a_cosignature_that_nobody_asked_for_is_open() -> None:
     assert judged(sealed(us_casino().evidence(), signers=[LOG_KEY])).result("log.witness") == "NONE"
 
 
+def test_an_open_cosignature_leaves_no_other_step_out() -> None:
+    """What is undecided about the log does not keep the cards from being held against the deck."""
+    case = judged(sealed(us_casino().evidence()))
+    assert (case.open, case.result("cards.deck")) == ({"log.witness"}, "PASS")
+    file = us_casino().evidence()
+    event_of(file, "AntePlaced")["data"]["client_seed"] = "tails"
+    assert failing(sealed(file)) == ["cards.deck"]
+
+
 def test_rotated_keys_both_sign() -> None:
     """Where two keys of a log sign, either may be the one that is known, and both are checked."""
     file = sealed(us_casino().evidence(), signers=[LOG_KEY, OTHER_KEY])
     assert failing(file, key=[OTHER_KEY.vkey]) == []
+    assert failing(sealed(us_casino().evidence()), key=[OTHER_KEY.vkey, LOG_KEY.vkey]) == []
+    assert failing(sealed(us_casino().evidence()), key=[OTHER_KEY.vkey]) == ["log.signature"]
     file["log"]["checkpoint"] = checkpoint(entries_around(us_casino().evidence()), LOG_KEY)
     assert failing(hashed(file)) == ["log.signature"]
 
@@ -284,6 +296,16 @@ def test_what_is_no_signed_checkpoint_is_unusable(note: str) -> None:
     assert case.unusable
 
 
+def test_several_witnesses_are_each_required() -> None:
+    """Every witness that is asked for has to have cosigned, and each one's time is told."""
+    file = sealed(us_casino().evidence(), signers=[LOG_KEY, WITNESS, OTHER_WITNESS])
+    case = judged(file, witness=[WITNESS.vkey, OTHER_WITNESS.vkey])
+    assert case.verdict() == "verified"
+    assert re.fullmatch(
+        "witness.example/w1 at .* UTC, witness.example/w2 at .* UTC", case.notes["log.witness"]
+    )
+
+
 def test_extension_lines_are_signed_with_the_rest() -> None:
     """A checkpoint may say more (tlog-checkpoint); what it says is under the signature too."""
     file = sealed(us_casino().evidence())
@@ -353,7 +375,8 @@ def test_the_command_line_takes_keys_witnesses_and_a_saved_checkpoint(tmp_path: 
     given = ("hand.json", "--quiet", "--key", LOG_KEY.vkey, "--witness", WITNESS.vkey, "--since", "saved")
     done = run(tmp_path, *given)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"VERIFIED\n", b"")
-    done = run(tmp_path, *given, "--witness", OTHER_WITNESS.vkey, "--key", OTHER_KEY.vkey)
+    given = ("hand.json", "--quiet", "--key", OTHER_KEY.vkey, "--witness", WITNESS.vkey, "--since", "saved")
+    done = run(tmp_path, *given, "--witness", OTHER_WITNESS.vkey)
     assert (done.returncode, done.stdout) == (1, b"REFUTED log.signature, log.witness\n")
     done = run(tmp_path, *given[:-1], "absent")
     assert (done.returncode, done.stderr) == (2, b"")
