@@ -142,7 +142,9 @@ def of_archive(
             root = base64.b64decode(manifest.log.root)
             checkpoint = Checkpoint("", manifest.last_position, root)
             claims.claims.append(Claim(f"the manifest of {manifest.day}", checkpoint, ()))
-    claims.not_checked.append(Check("tables", "not_checked", note="there is no database"))
+    claims.not_checked += [
+        Check(name, "not_checked", note="there is no database") for name in ("tables", "projections")
+    ]
     return Wanted(
         run_id,
         after,

@@ -11,6 +11,7 @@ import orjson
 from infrastructure.audit import signed
 from infrastructure.audit.database import Database
 from infrastructure.audit.log_files import LogFiles
+from infrastructure.audit.rebuilt import check_projections
 from infrastructure.audit.report import Check
 from infrastructure.audit.results import Finding
 from infrastructure.audit.run import Aside, Wanted
@@ -72,9 +73,10 @@ def of_database(
     asides: list[Aside] = []
     if with_tables and not after:
         asides.append(Aside("tables", "events", check_tables, login))
+        asides.append(Aside("projections", "events", check_projections, login))
     else:
-        note = "tables are as of now: they are compared where the audit is of all events"
-        claims.not_checked.append(Check("tables", "not_checked", note=note))
+        note = "they are as of now: they are compared where the audit is of all events"
+        claims.not_checked += [Check(name, "not_checked", note=note) for name in ("tables", "projections")]
     found = [*claims.findings, *_head(database)]
     return Wanted(
         run_id,

@@ -16,6 +16,7 @@ from infrastructure.audit.bounds import BoundsError, bounds
 from infrastructure.audit.dask_adapter import on_client
 from infrastructure.audit.database import Database
 from infrastructure.audit.prepare import Held
+from infrastructure.audit.rebuilt import check_projections
 from infrastructure.audit.report import Report
 from infrastructure.audit.run import in_processes
 from infrastructure.evidence.folder import LogFolder
@@ -251,3 +252,33 @@ def test_what_others_hold_is_compared(ledger: Audited) -> None:
     assert parse_vkey(key).name == origin
     trusting_another = ledger.of_database(held=Held([], [], [key]))
     assert {each.what for each in trusting_another.exceptions} == {"log.signature"}
+
+
+# ── Tables and projections ──────────────────────────────────────────────────────────────────────────────────
+def test_projections_are_what_a_rebuild_makes_of_the_events(ledger: Audited, clean: Report) -> None:
+    """Every row of every projection is built anew, and the live ones are the same."""
+    told_of: list[int] = []
+    findings, position = check_projections((ledger.admin, SCHEMA), told_of.append)
+    assert (findings, position) == ([], clean.scope.to_position)
+    assert told_of == sorted(told_of)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ("UPDATE ledger_read.postings__1 SET actor = 'x' WHERE kind = 0", "postings"),
+        ("UPDATE ledger_read.trial_balance_now__1 SET balance = balance + 1", "trial_balance_now"),
+        ("UPDATE ledger_read.performance__1 SET hands = hands + 1", "performance"),
+        ("DELETE FROM ledger_read.round_records__1 WHERE seat = 3", "round_records"),
+        ("DELETE FROM ledger_read.jackpot_days__1", "jackpot_days"),
+        ("INSERT INTO ledger_read.player_rounds__1 (player, round_id) VALUES ('p', 'r')", "player_rounds"),
+    ],
+)
+def test_a_changed_row_of_a_projection_is_found(
+    ledger: Audited, open_to_all: psycopg.Connection, change: str, what: str
+) -> None:
+    """A row that is changed, gone or made up is not what the events come to."""
+    assert open_to_all.execute(change).rowcount > 0
+    findings, _ = check_projections((ledger.admin, SCHEMA), lambda _: None)
+    assert {finding.what for finding in findings} == {f"projection.{what}"}
+    assert all(finding.position > 0 for finding in findings)
