@@ -23,6 +23,7 @@ from infrastructure.reading import AFTER_ALL_ROUNDS, Reading
 router = APIRouter(tags=["audit"])
 
 _Caller = Annotated[Token, Depends(reader(AUDIT))]
+_PAGE = '<!DOCTYPE html>\n<html lang="en">…</html>\n'
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 
@@ -68,6 +69,7 @@ async def read_run(_: _Caller, reading: Fresh, run_id: RunPath) -> Response:
     response_class=HTMLResponse,
     dependencies=[scopes(AUDIT)],
     responses=openapi.problems("not_found", "validation_failed"),
+    openapi_extra={"responses": {"200": {"content": {"text/html": {"example": _PAGE}}}}},
 )
 async def read_report(_: _Caller, reading: Fresh, run_id: RunPath) -> Response:
     """One file, without scripts, that needs nothing from anywhere."""
