@@ -89,6 +89,11 @@ class Database:
             self.first = self.archived + 1
             ((self.head, self.last),) = self._ask(connection, _ENDS)
 
+    def count(self) -> int:
+        """The last position there is by now."""
+        with connect(self._dsn) as connection:
+            return max(int(last) for last in self._ask(connection, _ENDS)[0])
+
     def parts(self, after: int, up_to: int) -> Iterator[DatabasePart]:
         """Yield the parts of a range, in order."""
         for span in spans(after, up_to, self._partition):

@@ -89,6 +89,7 @@ def of_database(
         not_checked=claims.not_checked,
         found=found,
         log=claims.log,
+        there=database.count(),  # behind the claims: the log may have sealed more in the meantime
     )
 
 

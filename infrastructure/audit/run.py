@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain, islice
+from pathlib import Path
 from typing import Final
 
 from infrastructure.audit import log_files, signed
@@ -58,7 +59,8 @@ class Wanted:
 
     `claims` are checkpoints the events have to agree with, `claim_findings` what is wrong with those
     themselves; `files` are a log's. `asides` are checked as well, `not_checked` says why something is not.
-    `log` is what the report says of the log. `found` was found before the audit began.
+    `log` is what the report says of the log. `found` was found before the audit began. `there` is how many
+    events there were when the claims were read (0: as many as are audited).
     """
 
     run_id: str
@@ -71,6 +73,7 @@ class Wanted:
     not_checked: Sequence[Check] = ()
     found: Sequence[Finding] = ()
     log: dict[str, object] = field(default_factory=dict)
+    there: int = 0
 
 
 @dataclass(slots=True)
@@ -205,10 +208,15 @@ def _log(wanted: Wanted, outcome: Outcome) -> list[Finding]:
     findings = []
     if not wanted.after:
         for claim in wanted.claims:
-            findings += signed.compare_root(claim, outcome.last, outcome.roots)
+            span = outcome.last, max(wanted.there, outcome.last)
+            findings += signed.compare_root(claim, span, outcome.roots, _folder(wanted))
     if wanted.files is not None:
         findings += log_files.compare_levels(wanted.files)
     return findings
+
+
+def _folder(wanted: Wanted) -> Path | None:
+    return None if wanted.files is None else wanted.files.folder
 
 
 def _checks(
@@ -248,18 +256,17 @@ def _log_checks(wanted: Wanted, compared: _Compared, findings: Sequence[Finding]
             "log_root", "not_checked", note="the root is of all events, and the first are not in this audit"
         )
     elif wanted.claims:
+        compared_with = [
+            claim for claim in wanted.claims if signed.is_compared(claim, wanted.up_to, _folder(wanted))
+        ]
         note = "; ".join(
             f"{claim.where}: size {claim.checkpoint.size}"
             + (f", signed by {', '.join(claim.signed)}" if claim.signed else "")
+            + ("" if claim in compared_with else ", not compared: it is of more events than were audited")
             for claim in wanted.claims
         )
-        yield Check(
-            "log_root",
-            result_of(findings, "log.root", "log.size", "log.events"),
-            len(wanted.claims),
-            "checkpoints",
-            note,
-        )
+        result = result_of(findings, "log.root", "log.size", "log.events")
+        yield Check("log_root", result, len(compared_with), "checkpoints", note)
     if any(claim.signed for claim in wanted.claims) or any(
         found.what.startswith("log.signature") for found in wanted.found
     ):

@@ -14,6 +14,9 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from infrastructure.audit.results import Finding
+from infrastructure.evidence.folder import Generation as LogGeneration
+from infrastructure.evidence.folder import LogUnavailable
+from infrastructure.evidence.merkle import verify_consistency
 from infrastructure.evidence.notes import (
     Checkpoint,
     NoteError,
@@ -103,17 +106,45 @@ def read_claim(
     return Claim(where, checkpoint, tuple(signed)), findings
 
 
-def compare_root(claim: Claim, last: int, roots: dict[int, bytes]) -> list[Finding]:
-    """Compare a claim with the roots that were found over the events up to `last`."""
+def compare_root(
+    claim: Claim, span: tuple[int, int], roots: dict[int, bytes], files: Path | None
+) -> list[Finding]:
+    """Compare a claim with the roots that were found.
+
+    `span` is how far was audited, and how many events there are in all: a tree that is larger than the first
+    is proved to have grown out of ours, by the tiles in `files`, the folder of a generation of the log.
+    """
+    audited, there = span
     size, root = claim.checkpoint.size, claim.checkpoint.root
-    if size > last:
-        return [Finding(last + 1, "log.size", f"{size} events ({claim.where})", f"{last} events")]
-    found = roots.get(size)
-    if found == root or size == 0:
+    if size > there:
+        return [Finding(there + 1, "log.size", f"{size} events ({claim.where})", f"{there} events")]
+    found = roots.get(min(size, audited))
+    if found is None:
+        return [Finding(size, "log.root", f"{root.hex()} ({claim.where})", "none: events are missing")]
+    if size > audited:
+        return _grown(claim, audited, found, files)
+    if found == root:
         return []
-    return [
-        Finding(size, "log.root", f"{root.hex()} ({claim.where})", "none" if found is None else found.hex())
-    ]
+    return [Finding(size, "log.root", f"{root.hex()} ({claim.where})", found.hex())]
+
+
+def is_compared(claim: Claim, audited: int, files: Path | None) -> bool:
+    """Whether a claim can be compared with events of which the first so many are audited."""
+    return claim.checkpoint.size <= audited or files is not None
+
+
+def _grown(claim: Claim, audited: int, found: bytes, files: Path | None) -> list[Finding]:
+    size, root = claim.checkpoint.size, claim.checkpoint.root
+    if files is None:
+        return []
+    try:
+        proof = LogGeneration(files).consistency(audited, size)
+    except LogUnavailable as missing:
+        return [Finding(audited, "log.tile", f"a proof for {claim.where}", str(missing))]
+    if verify_consistency(audited, found, size, root, proof):
+        return []
+    expected = f"a tree that {claim.where} grew out of"
+    return [Finding(audited, "log.root", expected, found.hex())]
 
 
 def read_note(path: Path) -> bytes:
