@@ -13,6 +13,9 @@ from api import near, openapi
 from api.composition import Service
 from api.problems import Problem, overloaded, read_only
 from infrastructure import metrics
+from infrastructure.evidence.asking import WitnessAddress
+from infrastructure.evidence.folder import LogUnavailable
+from infrastructure.evidence.sealing import BESIDE_THE_LEDGER
 
 router = APIRouter(tags=["service"])
 
@@ -42,10 +45,10 @@ async def healthz() -> Response:
 async def readyz(request: Request) -> Response:
     """The database can be reached, the threads live, and nothing was found wrong with the ledger; else 503.
 
-    `ledger_read_only`: the ledger is not what its evidence log has signed, and only reads and the way out of
-    that are answered. `ledger_alarm` names what was found, with the first position from which something is
-    not as it should be; what exactly is told to this machine and to administrators. `lag` is in events, by
-    projection.
+    What keeps the evidence log alone from going on is told in the metrics. `ledger_read_only`: the ledger is
+    not what its evidence log has signed, and only reads and the way out of that are answered. `ledger_alarm`
+    names what was found, with the first position from which something is not as it should be; what exactly is
+    told to this machine and to administrators. `lag` is in events, by projection.
     """
     service: Service | None = getattr(request.app.state, "service", None)
     if service is None or not service.started:
@@ -55,6 +58,7 @@ async def readyz(request: Request) -> Response:
         ("thread for time-outs", service.jobs),
         ("thread for projections", service.projections),
         ("thread that checks", service.checker),
+        ("thread that seals", service.sealer),
     ):
         if part is not None and not part.alive:
             raise overloaded(f"The {what} has ended.")
@@ -69,7 +73,7 @@ async def readyz(request: Request) -> Response:
 
 
 async def _require_no_alarm(request: Request, service: Service) -> None:
-    alarms = await service.reading.alarms()
+    alarms = [each for each in await service.reading.alarms() if each.name not in BESIDE_THE_LEDGER]
     if not alarms:
         return
     inside = await near.may_see_inside(request)
@@ -108,5 +112,22 @@ async def read_metrics(request: Request) -> Response:
         alarms=[(alarm.name, alarm.position) for alarm in await reading.alarms()],
         halted=(await reading.software()).halted,
         read_only=(await reading.registers.log()).halted is not None,
+        sealed=await _sealed(service, now),
     )
     return Response(metrics.exposition(known), media_type=metrics.CONTENT_TYPE)
+
+
+async def _sealed(service: Service, now: float) -> metrics.Sealed | None:
+    """How far the evidence log is; None while nothing of it can be read."""
+    witnesses = [WitnessAddress.parse(witness).verifier for witness in service.settings.witnesses]
+    try:
+        log = service.log.current
+        newest = None if log is None else log.newest()
+        if log is None or newest is None:
+            return None
+        cosigned = log.cosigned_by(witnesses)
+    except LogUnavailable:
+        return None
+    since = await service.reading.recorded_at(newest.size + 1)
+    seconds = 0.0 if since is None else max(0.0, now - since.timestamp())
+    return metrics.Sealed(newest.size, seconds, cosigned)

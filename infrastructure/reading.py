@@ -82,6 +82,7 @@ _QUERIES: Final = {
     "disclosed": """SELECT data, left(stream, 6) = 'round-' AND EXISTS (
             SELECT FROM {schema}.open_rounds WHERE round_id = substr(stream, 7)
         ) FROM {schema}.events WHERE position BETWEEN %s AND %s ORDER BY position""",
+    "at": "SELECT data FROM {schema}.events WHERE position = %s",
     "projected": "SELECT name, position FROM {read}.projections WHERE live",
     "software": "SELECT state FROM {schema}.registers WHERE name = 'software'",
     "note": "SELECT note FROM {schema}.notes WHERE sha256 = %s",
@@ -195,6 +196,11 @@ class Reading:
             (name, max(behind, 0), None if data is None or behind <= 0 else decode(data).recorded_at)
             for name, behind, data in await self._together("lags")
         ]
+
+    async def recorded_at(self, position: int) -> datetime | None:
+        """When the event at a position was recorded; None where there is none."""
+        rows = await self._rows("at", position)
+        return decode(rows[0][0]).recorded_at if rows else None
 
     async def is_demo(self) -> bool:
         """Whether the ledger was marked as a demonstration when it began."""

@@ -21,14 +21,14 @@ import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from infrastructure.evidence import files, merkle
 from infrastructure.evidence.merkle import HASH_BYTES, TILE_HEIGHT, TILE_WIDTH
-from infrastructure.evidence.notes import Checkpoint, NoteError, parse_checkpoint, parse_note
+from infrastructure.evidence.notes import Checkpoint, NoteError, Verifier, parse_checkpoint, parse_note
 from infrastructure.evidence.tiles import LEVEL_MAX, entries_path, tile_path, width_at
 
 HEAD: Final = "head"
@@ -133,6 +133,18 @@ class Generation:
     def cosigned(self) -> bytes | None:
         """The newest checkpoint that every witness has cosigned, if there is one. Raises LogUnavailable."""
         return self._note(COSIGNED).data
+
+    def cosigned_by(self, witnesses: Iterable[Verifier]) -> dict[str, int]:
+        """The size of the newest published tree that each witness has signed, by its name; 0: none.
+
+        Raises LogUnavailable.
+        """
+        found = {witness.name: 0 for witness in witnesses}
+        for seen in map(self._note, (CHECKPOINT, COSIGNED)):
+            if seen.data is not None and seen.checkpoint is not None:
+                for name in {signature.name for signature in parse_note(seen.data).signatures} & found.keys():
+                    found[name] = max(found[name], seen.checkpoint.size)
+        return found
 
     def keys(self) -> list[str]:
         """The log's verifier keys, the newest first. Raises LogUnavailable."""

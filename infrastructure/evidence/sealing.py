@@ -39,6 +39,8 @@ LOST: Final = "log_lost"
 STUCK: Final = "log_stuck"
 TILES: Final = "log_tiles"
 WITNESS: Final = "log_witness"
+BESIDE_THE_LEDGER: Final = frozenset({STUCK, TILES, WITNESS})
+"""Alarms that say nothing against the ledger: it can go on being played."""
 ALARMS: Final = (BEHIND, DIFFERS, LOST, STUCK, TILES, WITNESS)
 
 

@@ -74,6 +74,18 @@ def test_what_is_written_and_refused_is_counted(api: Api) -> None:
     assert metrics(api)["stud_ledger_queue_depth"] >= 0
 
 
+def test_how_far_the_evidence_log_is_can_be_seen(api: Api) -> None:
+    """Its size comes to the ledger's position, and nothing waits to be signed then."""
+    api.post("/v1/players", {"player_id": "sealed", "currency": "USD"})
+
+    def is_sealed() -> bool:
+        known = metrics(api)
+        return known.get("stud_ledger_log_size") == known["stud_ledger_position"]
+
+    until(is_sealed)
+    assert metrics(api)["stud_ledger_log_lag_seconds"] == 0
+
+
 def test_the_figures_of_the_database_are_there(api: Api) -> None:
     """Position and lag of every projection, alarms, the software."""
     position = int(api.post("/v1/players", {"player_id": "at", "currency": "USD"}).headers["ledger-position"])

@@ -134,6 +134,20 @@ def test_keys_are_told_the_newest_first(tmp_path: Path) -> None:
     assert log.cosigned() == note(1)
 
 
+def test_what_each_witness_signed_is_told(tmp_path: Path) -> None:
+    """The newest published tree with a witness's signature counts, cosigned by all or not; without any, 0."""
+    witnesses = [Signer.from_seed(f"witness-{number}.example", bytes([number]) * 32) for number in range(3)]
+    one = publish(tmp_path, 1, 9)
+    text = Checkpoint(SIGNER.name, 9, merkle.root_of(LEAVES[:9])).body()
+    lines = [SIGNER.sign(text), witnesses[0].cosign(text, 1)]
+    (one.place / "checkpoint").write_bytes(write_note(text, lines))
+    older = Checkpoint(SIGNER.name, 5, merkle.root_of(LEAVES[:5])).body()
+    lines = [SIGNER.sign(older), *(witness.cosign(older, 1) for witness in witnesses[:2])]
+    (one.place / "cosigned").write_bytes(write_note(older, lines))
+    found = one.cosigned_by([witness.cosigner for witness in witnesses])
+    assert found == {"witness-0.example": 9, "witness-1.example": 5, "witness-2.example": 0}
+
+
 def test_a_partial_tile_is_found_in_one_that_has_more(tmp_path: Path) -> None:
     """A tile of fewer hashes is the beginning of a longer partial one, or of the whole one."""
     one = publish(tmp_path, 1, 9)
