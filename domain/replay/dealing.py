@@ -103,7 +103,7 @@ def check_cards(game: Game, house: House, source: Source, findings: Findings) ->
     findings.none_of("dealt_hands", [str(number) for number in dealt if number not in hands])
     _check_dealer(game, up, house, len(hands), source, findings)
     _check_exchanges(game, HAND * (len(hands) + 1), source, findings)
-    findings.none_of("cards_distinct", _twice(_seen(game)))
+    findings.none_of("cards_distinct", _twice(_seen(game, up)))
 
 
 def _same_cards(
@@ -170,12 +170,10 @@ def _check_exchanges(game: Game, undealt: int, source: Source, findings: Finding
         undealt += 2
 
 
-def _seen(game: Game) -> list[str]:
+def _seen(game: Game, up: Dealt) -> list[str]:
     """Every card that was turned up in the round, once for each time it came out of the deck."""
     seen = [card for hand in game.hands for card in hand.cards]
-    dealer = game.dealer if game.dealer is not None else game.dealer_up
-    if dealer is not None:
-        seen += dealer.cards
+    seen += up.cards if game.dealer is None else game.dealer.cards
     seen += [action.data.drawn for action in game.actions if action.type == "CardExchanged"]
     return seen
 

@@ -1,0 +1,306 @@
+"""What the quick look calls faultless passes every check; whatever else there is gets all of them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domain.replay import replay
+from domain.replay.faultless import is_faultless
+from domain.replay.house import canonical
+from domain.replay.records import read_all_fast
+from tests.unit.domain.replay import honest_rounds as honest
+from tests.unit.domain.replay.alterations import Events, dropping, envelope, parameters, repeating, setting
+from tests.unit.domain.replay.honest_rounds import HONEST
+from tests.unit.domain.replay.rules_and_decks import digest, plain
+from tests.unit.domain.replay.stream_builder import Stream, find
+
+
+def all_folded() -> Stream:
+    """A house that sells no card and reveals nothing when all fold: two hands of one player, in turn."""
+    rules = plain(
+        seating={"seats": 6, "hands_per_player": 2},
+        play={"reveal_if_all_fold": False, "decision_order": "seat"},
+    )
+    del rules["exchange"]
+    stream = Stream(rules, source="rng", bonus_stake=500)
+    stream.ante(1, 1000, player="p").ante(2, 500, player="p").command().deal_deck().fold(1).fold(2)
+    stream.settle(1, "folded", "pair", shown=False, ante=(0, 0))
+    return stream.settle(2, "folded", "high_card", shown=False, ante=(0, 0)).close()
+
+
+def with_up_card() -> Stream:
+    """A bet on the best five with the dealer's first card, which loses."""
+    rules = plain(
+        side_bets=[{"kind": "five_plus_one", "stake": "free", "basis": "to_1", "pays": {"flush": 5}}]
+    )
+    stream = Stream(rules, source="rng", bonus_stake=500)
+    stream.ante(1, 1000, five_plus_one=200).command().deal_deck().fold(1)
+    stream.reveal("high_card", qualified=False)
+    return stream.settle(1, "folded", "pair", shown=False, ante=(0, 0), five_plus_one=(0, 0)).close()
+
+
+ORDINARY = (
+    honest.rng_with_exchanges,
+    honest.rng_block_in_one_command,
+    honest.rng_shared,
+    all_folded,
+    with_up_card,
+)
+
+
+def looked_at(stream: Stream, events: Events) -> bool:
+    """Whether a round is faultless at a quick look. Its failures are those of a whole report in any case."""
+    ruleset = canonical(stream.document)
+    assert ruleset is not None
+    whole = replay(events, stream.document)
+    failures = replay(events, ruleset, only_failures=True)
+    assert failures.verdict == whole.verdict
+    assert list(failures.checks) == [check for check in whole.checks if check.result == "fail"]
+    records = read_all_fast(events)
+    faultless = records is not None and is_faultless(records, ruleset)
+    assert whole.verdict == "pass" or not faultless
+    return faultless
+
+
+@pytest.mark.parametrize("play", HONEST, ids=lambda play: play.__name__)
+def test_an_honest_round_has_no_failures(play: Callable[[], Stream]) -> None:
+    """Asked for failures alone, a report of an honest round is empty, whichever way it was looked at."""
+    stream = play()
+
+    looked_at(stream, stream.events)
+
+    assert replay(stream.events, stream.document, stream.jackpot, only_failures=True).checks == ()
+
+
+@pytest.mark.parametrize("play", ORDINARY, ids=lambda play: play.__name__)
+def test_an_ordinary_round_takes_a_quick_look_alone(play: Callable[[], Stream]) -> None:
+    """From a committed deck, with bought cards, side bets, client seeds, shared hands or one command."""
+    stream = play()
+
+    assert looked_at(stream, stream.events)
+
+
+def table(**fields: Any) -> Callable[[Events], None]:
+    """Set fields of the round's first event."""
+    return setting("RoundOpened", **fields)
+
+
+def pinned(part: str, **fields: Any) -> Callable[[Events], None]:
+    """Set fields of what the round's first event pins."""
+    return lambda events: events[0]["data"][part].update(fields)
+
+
+def moved_up(kind: str, seat: int, places: int) -> Callable[[Events], None]:
+    """Let one event come earlier."""
+
+    def alter(events: Events) -> None:
+        event = find(events, kind, seat)
+        at = events.index(event)
+        events.insert(at - places, events.pop(at))
+        for number, each in enumerate(events, 1):
+            each["version"], each["position"] = number, 1000 + 2 * number
+            each["recorded_at"] = f"2026-11-29T21:24:02.{number:06}Z"
+
+    return alter
+
+
+THREE: dict[str, Callable[[Events], Any]] = {
+    "no_opening": dropping("RoundOpened"),
+    "no_end": dropping("RoundClosed"),
+    "another_source": table(deal_source="table"),
+    "another_algorithm": table(deck_algorithm="stud-deck-0"),
+    "another_ruleset_hash": pinned("ruleset", sha256="0" * 64),
+    "another_ruleset": pinned("ruleset", id="other"),
+    "another_currency": table(currency="GBP"),
+    "other_jackpot_parameters": pinned("jackpot", reset=1),
+    "antes_the_wrong_way_round": parameters(min_ante=2_000_000),
+    "no_bonus_stake": lambda events: events[0]["data"]["parameters"].pop("bonus_stake"),
+    "a_version_twice": envelope(3, version=3),
+    "a_position_twice": envelope(3, position=103),
+    "time_stands_still": envelope(3, recorded_at="2026-11-29T21:24:01.000021Z"),
+    "another_stream": envelope(3, stream="round-r-9"),
+    "ante_too_high": parameters(max_ante=500),
+    "ante_of_no_seat": setting("AntePlaced", 1, seat=6),
+    "side_bet_elsewhere": setting("SideBetPlaced", 2, seat=1),
+    "side_bet_of_another": setting("SideBetPlaced", 2, player="p-1"),
+    "side_bet_too_high": setting("SideBetPlaced", 2, nth=1, amount=501),
+    "side_bet_not_offered": setting("SideBetPlaced", 2, nth=1, bet="five_plus_one"),
+    "side_bet_twice": repeating("SideBetPlaced", 2),
+    "contribution_wrong": setting("SideBetPlaced", 2, contribution="71"),
+    "contribution_missing": setting("SideBetPlaced", 2, contribution=None),
+    "contribution_overflows": setting("SideBetPlaced", 2, overflow="1"),
+    "balance_wrong": setting("SideBetPlaced", 2, balance_after=1),
+    "ante_balance_wrong": setting("Raised", 2, balance_after=1),
+    "seats_miscounted": setting("BettingClosed", seats=2),
+    "no_seed": setting("RoundClosed", deck_seed=None),
+    "another_seed": setting("RoundClosed", deck_seed="00" * 48),
+    "another_commitment": table(deck_commitment="0" * 64),
+    "client_seed_gone": setting("AntePlaced", 2, client_seed=None),
+    "another_card": setting("Dealt", 2, cards=["2c", "3c", "4c", "5c", "6c"]),
+    "dealt_elsewhere": setting("Dealt", 2, indices=[0, 1, 2, 3, 4]),
+    "dealt_to_another": setting("Dealt", 2, seat=3),
+    "dealt_to_all": setting("Dealt", 2, to="shared"),
+    "another_up_card": setting("Dealt", None, nth=3, up_indices=[0]),
+    "up_card_to_a_seat": setting("Dealt", None, nth=3, to="seat"),
+    "raised_too_much": setting("Raised", 2, amount=2001),
+    "raised_by_another": setting("Raised", 2, player="p-4"),
+    "raised_twice": repeating("Raised", 2),
+    "decided_by_nobody": setting("Folded", 1, decided_by="timeout"),
+    "decided_by_a_stranger": setting("Folded", 1, seat=3),
+    "fee_wrong": setting("CardExchanged", 4, fee=999),
+    "bought_by_another": setting("CardExchanged", 4, player="p-1"),
+    "bought_twice": repeating("CardExchanged", 4),
+    "discard_not_held": setting("CardExchanged", 4, discard="2d"),
+    "drawn_from_elsewhere": setting("CardExchanged", 4, drawn_index=22),
+    "another_drawn": setting("CardExchanged", 4, drawn="2h"),
+    "nothing_forfeited": setting("CardExchanged", 4, forfeited=[]),
+    "not_revealed": dropping("DealerQualified"),
+    "dealer_called_wrong": setting("DealerQualified", category="flush"),
+    "dealer_does_not_play": setting("DealerQualified", qualified=False),
+    "settled_wrong": setting("Settled", 2, result="push"),
+    "settled_of_another": setting("Settled", 2, player="p-1"),
+    "called_wrong": setting("Settled", 2, category="flush"),
+    "not_shown": setting("Settled", 2, shown=False),
+    "paid_wrong": setting("Settled", 2, balance_after=5),
+    "settled_early": moved_up("Settled", 4, 1),
+    "settled_twice": repeating("Settled", 4),
+    "nothing_settled": dropping("Settled", 2),
+}
+
+
+@pytest.mark.parametrize("alter", THREE.values(), ids=THREE)
+def test_what_is_altered_is_looked_at_closely(alter: Callable[[Events], Any]) -> None:
+    """An alteration of any step ends the quick look; the report is the whole one's."""
+    stream = honest.rng_with_exchanges()
+    events = stream.copy()
+    alter(events)
+
+    assert not looked_at(stream, events)
+
+
+def test_a_bet_that_was_not_placed_is_looked_at_closely() -> None:
+    """Bets are compared as they have to be, one by one."""
+    stream = honest.rng_block_in_one_command()
+    events = stream.copy()
+    find(events, "Settled")["data"]["bets"][0]["won"] = 1
+
+    assert not looked_at(stream, events)
+
+
+def test_a_client_seed_in_the_opening_command_is_looked_at_closely() -> None:
+    """Who staked together with the commitment cannot have chosen a seed after it."""
+    stream = honest.rng_block_in_one_command()
+    events = stream.copy()
+    find(events, "AntePlaced")["data"]["client_seed"] = "x"
+
+    assert not looked_at(stream, events)
+
+
+def test_decisions_out_of_turn_are_looked_at_closely() -> None:
+    """Where seats decide in turn, the second does not decide first."""
+    stream = all_folded()
+    events = stream.copy()
+    for number, other in ((1, 2), (2, 1)):
+        events[[e["type"] for e in events].index("Folded") + number - 1]["data"]["seat"] = other
+
+    assert not looked_at(stream, events)
+
+
+def test_more_hands_than_allowed_are_looked_at_closely() -> None:
+    """One player holds two of the three hands, which this house allows nobody."""
+    stream = honest.rng_with_exchanges()
+    events = stream.copy()
+    for event in events:
+        if event["data"].get("player") == "p-4":
+            event["data"]["player"] = "p-1"
+
+    assert not looked_at(stream, events)
+
+
+def test_a_fold_where_somebody_buys_at_a_house_that_sells_nothing() -> None:
+    """A bought card is looked at closely where the house sells none."""
+    stream = honest.rng_with_exchanges()
+    del stream.document["exchange"]
+    events = stream.copy()
+    events[0]["data"]["ruleset"]["sha256"] = digest(stream.document)
+
+    assert not looked_at(stream, events)
+
+
+def test_an_expired_round_is_looked_at_closely() -> None:
+    """A round without any stake is no ordinary one, although it passes."""
+    stream = honest.void_expired()
+
+    assert not looked_at(stream, stream.events)
+
+
+@pytest.mark.parametrize("category", ["pair", "high_card"])
+def test_an_award_is_looked_at_closely(category: str) -> None:
+    """Where a final hand earns an award of the jackpot, the awards are checked, and not only the bets."""
+    stream = honest.rng_with_exchanges()
+    stream.document["side_bets"][0]["awards"][category] = {"fixed": "1"}
+    events = stream.copy()
+    events[0]["data"]["ruleset"]["sha256"] = digest(stream.document)
+
+    assert not looked_at(stream, events)
+
+
+STREAMS = [play() for play in ORDINARY]
+CHOICES = st.integers(0, 10**6)
+WORDS = [
+    "player",
+    "timeout",
+    "win",
+    "lose",
+    "push",
+    "folded",
+    "pair",
+    "high_card",
+    "seat",
+    "shared",
+    "As",
+    "x",
+]
+
+
+def values(value: Any) -> list[tuple[Any, Any]]:
+    """Every (container, key) of a value that is neither object nor array."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    found: list[tuple[Any, Any]] = []
+    for key, inner in items:
+        found += values(inner) if isinstance(inner, dict | list) else [(value, key)]
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_no_small_change_is_overlooked(data: st.DataObject) -> None:
+    """Numbers, words and flags that are changed a little are never faultless where a whole report fails."""
+    stream = copy.copy(STREAMS[data.draw(CHOICES) % len(STREAMS)])
+    events = stream.copy()
+    for _ in range(data.draw(st.integers(1, 2))):
+        event = events[data.draw(CHOICES) % len(events)]
+        places = values(event["data"]) or values(event)
+        container, key = places[data.draw(CHOICES) % len(places)]
+        value = container[key]
+        if isinstance(value, bool):
+            container[key] = not value
+        elif isinstance(value, int):
+            container[key] = value + data.draw(st.sampled_from([-100, -1, 1, 100]))
+        else:
+            same = [
+                other
+                for each in events
+                for parent, name in values(each)
+                if name == key
+                for other in [parent[name]]
+            ]
+            container[key] = data.draw(st.sampled_from([*map(str, same), *WORDS]))
+
+    looked_at(stream, events)
