@@ -33,7 +33,7 @@ from api.composition import BUILD
 from infrastructure import bootstrap, ids
 from infrastructure.archive.manifest import ArchiveError
 from infrastructure.audit import signed
-from infrastructure.audit.archived import Archived, of_archive
+from infrastructure.audit.archived import Archived, broken, of_archive
 from infrastructure.audit.bounds import BoundsError, bounds
 from infrastructure.audit.dask_adapter import NotInstalledError, on_dask
 from infrastructure.audit.database import Database
@@ -52,6 +52,7 @@ from infrastructure.postgres import LauncherError
 
 CLEAN, EXCEPTIONS, NO_AUDIT = 0, 1, 2
 SHOWN_MAX: Final = 20
+DASK_SECONDS: Final = 20.0
 _TROUBLE: Final = (
     LauncherError,
     NotReadyError,
@@ -80,7 +81,7 @@ class Options:
     last: str | None
     held: Held
     execute: Execute
-    with_tables: bool
+    events_only: bool
     recorded: bool
     as_json: bool
     report: Path | None
@@ -123,7 +124,11 @@ def parse(arguments: list[str] | None) -> Options:
     parser.add_argument(
         "--dask", metavar="ADDRESS", help="let the workers of this Dask scheduler do the work"
     )
-    parser.add_argument("--events-only", action="store_true", help="leave tables and projections alone")
+    parser.add_argument(
+        "--events-only",
+        action="store_true",
+        help="leave tables, projections and the archive's own signatures alone",
+    )
     parser.add_argument("--no-record", action="store_true", help="do not have the ledger record the audit")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--report", type=Path, metavar="FILE.html", help="write the report as a page, too")
@@ -145,8 +150,8 @@ def parse(arguments: list[str] | None) -> Options:
         first=chosen.first,
         last=chosen.last,
         held=Held([(path.name, signed.read_note(path)) for path in chosen.checkpoint], witnesses, keys),
-        execute=in_processes(chosen.processes) if chosen.dask is None else on_dask(chosen.dask),
-        with_tables=not chosen.events_only and chosen.last is None,
+        execute=in_processes(chosen.processes) if chosen.dask is None else on_dask(chosen.dask, DASK_SECONDS),
+        events_only=chosen.events_only,
         recorded=not chosen.no_record,
         as_json=chosen.json,
         report=chosen.report,
@@ -160,11 +165,20 @@ def _known(text: str) -> Verifier:
 def of_files(options: Options) -> Report:
     """Audit an archive. Raises as `audit`, ArchiveError, BoundsError."""
     assert options.archive is not None  # noqa: S101 - that is why we are here
-    source = Archived(options.archive)
-    span = bounds(source, options.first, options.last)
     run_id = ids.approval_id(system_clock())
+    try:
+        source = Archived(options.archive)
+    except ArchiveError as problem:
+        return broken(options.archive, problem, run_id=run_id, software=BUILD)
+    span = bounds(source, options.first, options.last)
     wanted = of_archive(
-        source, span, run_id=run_id, software=BUILD, log_folder=options.log, held=options.held
+        source,
+        span,
+        run_id=run_id,
+        software=BUILD,
+        log_folder=options.log,
+        held=options.held,
+        with_files=not options.events_only,
     )
     return audit(source, wanted, options.execute, Progress("events"))
 
@@ -186,7 +200,7 @@ def of_ledger(options: Options) -> Report:
             software=BUILD,
             log_folder=folder,
             held=options.held,
-            with_tables=options.with_tables,
+            with_tables=not options.events_only and options.last is None,
         )
         wanted = replace(wanted, found=[*wanted.found, *unguarded])
         if not options.recorded:

@@ -8,7 +8,7 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,11 +18,12 @@ import pyarrow.parquet as pq
 
 from infrastructure.archive import reader
 from infrastructure.archive.check import check
-from infrastructure.archive.layout import EVENTS, ONWARD
+from infrastructure.archive.day import frontier_of
+from infrastructure.archive.layout import EVENTS, MANIFEST, ONWARD
 from infrastructure.archive.manifest import ArchiveError
 from infrastructure.archive.reader import Archive, Day
 from infrastructure.audit.prepare import Held, claims_of
-from infrastructure.audit.report import Check
+from infrastructure.audit.report import Check, Report, Scope, Totals
 from infrastructure.audit.results import Finding, Opening, StoredRow
 from infrastructure.audit.run import Aside, Wanted
 from infrastructure.audit.signed import Claim
@@ -115,7 +116,12 @@ class Archived:
             elif kind in _POOLS:
                 pots.setdefault(owner, [0, 0, 0])[_POOLS.index(kind)] = balance
         pools = {name: (held[0], held[1], held[2]) for name, held in pots.items()}
-        return Opening(day.manifest.first_position - 1, wallets, pools)
+        rounds: dict[str, list[StoredRow]] = {}
+        for row in self.archive.context(day):
+            if row[1].startswith("round-"):
+                rounds.setdefault(row[1], []).append(row)
+        after = day.manifest.first_position - 1
+        return Opening(after, wallets, pools, rounds, frontier_of(after, day.manifest.log.before))
 
 
 def of_archive(
@@ -158,6 +164,27 @@ def of_archive(
         not_checked=claims.not_checked,
         found=claims.findings,
         log=claims.log,
+    )
+
+
+def broken(path: Path, problem: ArchiveError, *, run_id: str, software: str) -> Report:
+    """The report on an archive whose days do not follow on each other: nothing else of it can be audited.
+
+    Raises the problem where there is no archive at all.
+    """
+    if not any(path.glob(f"*/{MANIFEST}")):
+        raise problem
+    found = Finding(1, "archive.chain", "days that follow on each other", str(problem))
+    return Report(
+        run_id=run_id,
+        scope=Scope("archive", 1, 1, "", ""),
+        totals=Totals(0, 0, 0, 0, {}, {}, {}),
+        checks=[Check("archive", "fail")],
+        exceptions=[found],
+        found=1,
+        made_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        seconds=0.0,
+        software=software,
     )
 
 

@@ -24,10 +24,11 @@ class NotInstalledError(RuntimeError):
     """Dask is not here: one line that says what to do."""
 
 
-def on_dask(address: str) -> Execute:
+def on_dask(address: str, wait_seconds: float) -> Execute:
     """Have the work done by the workers of the scheduler at an address such as ``tcp://audit:8786``.
 
-    The work raises NotInstalledError without Dask, OSError where no scheduler answers, and what a worker met.
+    The work raises NotInstalledError without Dask, OSError where no scheduler answers within that time, and
+    what a worker met.
     """
 
     def execute(work: Work, parts: Iterable[Part]) -> Iterator[Done]:
@@ -36,7 +37,7 @@ def on_dask(address: str) -> Execute:
         except ImportError:
             raise NotInstalledError("--dask needs the package distributed (the extra dask)") from None
         # Its annotations are incomplete.
-        with Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        with Client(address, timeout=wait_seconds, set_as_default=False) as client:  # type: ignore[no-untyped-call]
             yield from on_client(client, work, parts)
 
     return execute

@@ -66,9 +66,18 @@ def _connection(dsn: str) -> psycopg.Connection:
     known: tuple[str, psycopg.Connection] | None = getattr(_own, "connection", None)
     if known is not None and known[0] == dsn and not known[1].closed:
         return known[1]
+    let_go()
     connection = connect(dsn)
     _own.connection = dsn, connection
     return connection
+
+
+def let_go() -> None:
+    """Close the thread's connection, where it has read a part."""
+    known: tuple[str, psycopg.Connection] | None = getattr(_own, "connection", None)
+    if known is not None:
+        known[1].close()
+        _own.connection = None
 
 
 class Database:

@@ -67,6 +67,8 @@ class Merger:
         self._unopened_wallets = 0
         if opening is not None:
             self._total.last = opening.position
+            self._open.update(opening.rounds)
+            self._leaves = None if opening.leaves is None else opening.leaves.copy()
             for player, balance in (opening.wallets or {}).items():
                 self._wallets.add(player, [balance, *_UNKNOWN])
             for jackpot, pools in (opening.pots or {}).items():

@@ -220,12 +220,16 @@ class Opening:
     """What a ledger held before the first event of an audit that does not begin at position 1.
 
     As recorded in an archive. `wallets` are balances by player, `pots` (meter, overflow, diversion), exact,
-    by jackpot. None: it is not known, and what depends on it is not checked.
+    by jackpot. `rounds` are the events before of rounds that were open, by stream, `leaves` is the log's tree
+    over all events before. None, or a round that is not there: it is not known, and what depends on it is not
+    checked.
     """
 
     position: int
     wallets: dict[str, int] | None = None
     pots: dict[str, tuple[int, int, int]] | None = None
+    rounds: dict[str, list[StoredRow]] = field(default_factory=dict)
+    leaves: Frontier | None = None
 
 
 @dataclass(slots=True)
@@ -234,9 +238,10 @@ class Outcome:
 
     `findings` are in the order of positions, the first `FINDINGS_MAX` of `found`. `accounts` maps full names
     of accounts (``house:real:nordic``) and currencies to exact amounts. `roots` are those of the log's tree
-    at its whole size and at `Context.roots_at` (none where the audit does not begin at position 1). `pots`
-    are exact: meter, overflow, diversion. `open_rounds` are rounds that have not ended, `unchecked_rounds` those
-    that began before the audit's first event, `unopened_wallets` those whose balance before it is not known.
+    at its whole size and at `Context.roots_at` (none where the tree of the events before is not known).
+    `pots` are exact: meter, overflow, diversion. `open_rounds` are rounds that have not ended,
+    `unchecked_rounds` those that began before the audit's first event and are not known, `unopened_wallets`
+    those whose balance before it is not known.
     """
 
     first: int

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
-from infrastructure.audit import log_files, signed
+from infrastructure.audit import database, log_files, signed
 from infrastructure.audit.log_files import LogFiles
 from infrastructure.audit.merging import Merger
 from infrastructure.audit.pool import NICENESS, Beside, Pool
@@ -100,7 +100,10 @@ def in_processes(processes: int | None = None, *, niceness: int = NICENESS) -> E
 
 def here(work: Work, parts: Iterable[Part]) -> Iterator[Done]:
     """Do the work in this process, part by part."""
-    return map(work.__call__, parts)
+    try:
+        yield from map(work.__call__, parts)
+    finally:
+        database.let_go()
 
 
 def audit(source: Source, wanted: Wanted, execute: Execute, progress: Progress) -> Report:
@@ -206,7 +209,7 @@ def _ends(wanted: Wanted, outcome: Outcome) -> list[Finding]:
 
 def _log(wanted: Wanted, outcome: Outcome) -> list[Finding]:
     findings = []
-    if not wanted.after:
+    if not wanted.after or outcome.roots:
         for claim in wanted.claims:
             span = outcome.last, max(wanted.there, outcome.last)
             findings += signed.compare_root(claim, span, outcome.roots, _folder(wanted))
@@ -239,19 +242,22 @@ def _checks(
         "rounds", result_of(findings, "replay", "round", "ruleset"), rounds, "rounds", "; ".join(notes)
     )
     unopened = outcome.unopened_wallets
+    begin = "from what was recorded of the time before" if wanted.after else "from zero"
     yield Check(
         "wallets",
         result_of(findings, "balance_after", "wallet", "trial_balance"),
         outcome.wallets,
         "wallets",
-        f"of {unopened} the first balance is taken as it was recorded" if unopened else "from zero",
+        f"of {unopened} the first balance is taken as it was recorded" if unopened else begin,
     )
-    yield Check("jackpots", result_of(findings, "jackpot"), len(outcome.pots), "jackpots")
-    yield from _log_checks(wanted, compared, findings)
+    yield Check("jackpots", result_of(findings, "jackpot"), len(outcome.pots), "jackpots", begin)
+    yield from _log_checks(wanted, outcome, compared, findings)
 
 
-def _log_checks(wanted: Wanted, compared: _Compared, findings: Sequence[Finding]) -> Iterator[Check]:
-    if wanted.after and wanted.claims:
+def _log_checks(
+    wanted: Wanted, outcome: Outcome, compared: _Compared, findings: Sequence[Finding]
+) -> Iterator[Check]:
+    if wanted.after and wanted.claims and not outcome.roots:
         yield Check(
             "log_root", "not_checked", note="the root is of all events, and the first are not in this audit"
         )
