@@ -6,22 +6,19 @@ bound, and of rounds only those that have not ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final, Self
 
-from infrastructure.audit import pots, rounds
+from infrastructure.audit import merged_pots, rounds
 from infrastructure.audit.results import (
-    BetElsewhere,
-    Claim,
     Context,
     Figures,
     Opening,
     Outcome,
     PartResult,
-    PotPart,
     Published,
     Span,
     StoredRow,
+    StreamPart,
     WalletPart,
 )
 from infrastructure.audit.rounds import Round
@@ -32,18 +29,6 @@ from infrastructure.evidence.merkle import Frontier
 JACKPOTS: Final = "jackpots"
 _POOL_ACCOUNTS: Final = ("jackpot", "jackpot_overflow", "jackpot_diversion")
 _UNKNOWN: Final = ("", "")
-
-
-class _Pot:
-    """A jackpot as it stands. `pools` is None where what it held before the audit is not known."""
-
-    __slots__ = ("belongs", "hits", "moved_at", "pools")
-
-    def __init__(self) -> None:
-        self.belongs = _UNKNOWN
-        self.pools: list[int] | None = None
-        self.moved_at = 0
-        self.hits: int | None = None
 
 
 class Merger:
@@ -57,7 +42,7 @@ class Merger:
         self._total = PartResult()
         self._wallets: Shelf[list[Any]] = Shelf(list, list)  # balance, account class, currency
         self._streams: Shelf[list[int]] = Shelf(list, list)
-        self._pots: dict[str, _Pot] = {}
+        self._pots = merged_pots.Pots(self._total, whole=self._whole)
         self._open: dict[str, list[StoredRow]] = {}
         self._published: dict[tuple[str, str], dict[int, Published]] = {}
         self._accounts: dict[tuple[str, str], int] = {}
@@ -72,8 +57,7 @@ class Merger:
             for player, balance in (opening.wallets or {}).items():
                 self._wallets.add(player, [balance, *_UNKNOWN])
             for jackpot, pools in (opening.pots or {}).items():
-                self._pots[jackpot] = pot = _Pot()
-                pot.pools = list(pools)
+                self._pots.begin(jackpot, pools)
 
     def __enter__(self) -> Self:
         return self
@@ -99,21 +83,27 @@ class Merger:
         for published in part.published:
             self._publish(published)
         for jackpot, pot in part.pots.items():
-            self._take_pot(jackpot, pot, part.bets_elsewhere)
+            account_class, currency = self._pots.take(jackpot, pot, part.bets_elsewhere, self._open)
+            if pot.house:
+                self._book(f"house:{account_class}:{JACKPOTS}", currency, pot.house)
         for player, wallet in part.wallets.items():
             self._take_wallet(player, wallet)
         for stream, versions in part.streams.items():
-            known = self._streams.get(stream)
-            if known is None:
-                known = [0 if self._whole else versions.first_version - 1]
-                self._streams.add(stream, known)
-            if versions.first_version != known[0] + 1:
-                total.differs(versions.first, "version", known[0] + 1, versions.first_version)
-            known[0] = versions.last_version
+            self._take_stream(stream, versions)
         for stream, rows in part.fragments.items():
             self._take_fragment(stream, rows)
         self._add_up(part)
         self._check_pinned(part.pinned)
+
+    def _take_stream(self, stream: str, part: StreamPart) -> None:
+        """A stream's versions go on where the part before ended."""
+        known = self._streams.get(stream)
+        if known is None:
+            known = [0 if self._whole else part.first_version - 1]
+            self._streams.add(stream, known)
+        if part.first_version != known[0] + 1:
+            self._total.differs(part.first, "version", known[0] + 1, part.first_version)
+        known[0] = part.last_version
 
     def _follow(self, part: PartResult) -> None:
         """Positions, time and leaves go on where the part before ended."""
@@ -171,78 +161,6 @@ class Merger:
             total.differs(part.first, "wallet.currency", " ".join(belongs), " ".join(part.played))
         if part.transferred:
             self._book(f"cashier:{wallet[1]}", wallet[2], -part.transferred * MINOR)
-
-    # ── Jackpots ────────────────────────────────────────────────────────────────────────────────────────────
-    def _take_pot(self, jackpot: str, part: PotPart, bets: Iterable[BetElsewhere]) -> None:
-        pot = self._pot(jackpot, part)
-        claims = list(part.claims.values())
-        for bet in bets:
-            if bet.jackpot == jackpot:
-                claims += self._room(bet)
-        if pot.pools is None and part.known[pots.METER] is not None:
-            pot.pools = [value or 0 for value in part.known]
-        for claim in claims:
-            self._judge(jackpot, pot, claim)
-        if pot.pools is not None:
-            for pool, (held, lowest) in enumerate(zip(pot.pools, part.lowest, strict=True)):
-                if held + lowest < 0:
-                    what = f"jackpot.{pots.POOLS[pool]}"
-                    self._total.differs(part.first, what, "0 or more", text(held + lowest))
-            pot.pools = [held + moved for held, moved in zip(pot.pools, part.moved, strict=True)]
-        pot.moved_at = part.moved_at or pot.moved_at
-        pot.hits = part.hits or pot.hits
-        if part.house:
-            account_class, currency = pot.belongs
-            self._book(f"house:{account_class}:{JACKPOTS}", currency, part.house)
-
-    def _pot(self, jackpot: str, part: PotPart) -> _Pot:
-        """The jackpot that a part is about, which has to begin there or to have begun before."""
-        pot = self._pots.get(jackpot)
-        if pot is not None and part.opened is not None:
-            self._total.differs(part.first, "jackpot", "opened once", jackpot)
-        if pot is None:
-            pot = self._pots[jackpot] = _Pot()
-            if part.opened is not None:
-                pot.pools, pot.hits = [0, 0, 0], 0
-            elif self._whole:
-                self._total.differs(part.first, "jackpot", "one that was opened before", jackpot)
-        if part.opened is not None:
-            pot.belongs = part.opened
-        return pot
-
-    def _room(self, bet: BetElsewhere) -> tuple[Claim, ...]:
-        """What a side bet says of the meter, whose round began in a part before."""
-        rows = self._open.get(bet.stream)
-        if not rows:
-            return ()
-        opened = Round.of(rows[:1]).opened
-        pinned = None if opened is None else opened.data.jackpot
-        ceiling = None if pinned is None or pinned.ceiling is None else pinned.ceiling * MINOR
-        return pots.room(bet.meter, ceiling, bet.contribution, bet.overflow, bet.position)
-
-    def _judge(self, jackpot: str, pot: _Pot, claim: Claim) -> None:
-        """Compare what a part says of a jackpot before it with what the jackpot was."""
-        what, value = claim.what, claim.value
-        if what == "moved_at":
-            wrong, known = bool(pot.moved_at) and value != pot.moved_at, str(pot.moved_at)
-        elif what == "hits":
-            wrong, known = pot.hits is not None and value != pot.hits, str(pot.hits)
-        elif what == "no_overflow":
-            wrong, known = True, "0"
-        elif pot.pools is None:
-            return
-        elif what == pots.AT_MOST:
-            wrong, known = pot.pools[pots.METER] > value, text(pot.pools[pots.METER])
-        elif what == pots.AT_LEAST:
-            wrong, known = pot.pools[pots.METER] < value, text(pot.pools[pots.METER])
-        else:
-            held = pot.pools[pots.POOLS.index(what)]
-            wrong, known = held != value, text(held)
-        if wrong:
-            shown = str(value) if what in {"moved_at", "hits"} else text(value)
-            self._total.differs(claim.position, f"jackpot.{what}", f"{jackpot}: {known}", shown)
-            if pot.pools is not None and what in pots.POOLS:
-                pot.pools[pots.POOLS.index(what)] = value
 
     # ── Rounds ──────────────────────────────────────────────────────────────────────────────────────────────
     def _take_fragment(self, stream: str, rows: list[StoredRow]) -> None:
@@ -323,11 +241,7 @@ class Merger:
             roots=self._roots,
             wallets=self._wallets.count,
             unopened_wallets=self._unopened_wallets,
-            pots={
-                name: (pot.pools[0], pot.pools[1], pot.pools[2])
-                for name, pot in self._pots.items()
-                if pot.pools is not None
-            },
+            pots={name: pools for name, _, pools in self._pots.held()},
             open_rounds=sorted(self._open),
             unchecked_rounds=self._unchecked_rounds,
         )
@@ -336,11 +250,10 @@ class Merger:
         """Book what wallets, jackpots and open rounds hold."""
         for balance, account_class, currency in self._wallets.values():
             self._book(f"wallet:{account_class}", currency, balance * MINOR)
-        for jackpot, pot in self._pots.items():
-            account_class, currency = pot.belongs
-            for name, amount in zip(_POOL_ACCOUNTS, pot.pools or (0, 0, 0), strict=True):
+        for name, (account_class, currency), pools in self._pots.held():
+            for account, amount in zip(_POOL_ACCOUNTS, pools, strict=True):
                 if amount:
-                    self._book(f"{name}:{account_class}:{jackpot}", currency, amount)
+                    self._book(f"{account}:{account_class}:{name}", currency, amount)
         for rows in self._open.values():
             self._count_open(rows)
 
