@@ -512,8 +512,8 @@ class Round:
 
     def check_form(self, raw: bytes) -> None:
         if "sha256" in self.file:
-            rest = {name: part for name, part in self.file.items() if name != "sha256"}
-            self.check("file", "SHA-256 of all but itself", digest(rest), self.file["sha256"])
+            rest = raw[: raw.rfind(b',"sha256":')]  # which is the last part, where the bytes are canonical
+            self.check("file", "SHA-256 of the rest", hash_of(rest, b"}").hex(), self.file["sha256"])
             self.check("file", "bytes", "canonical JSON", "another spelling", ok=raw == canonical(self.file))
         for number, entry in enumerate(self.file["events"], start=1):
             shape, where = "Withheld" if entry.get("withheld") is True else "Event", f"event {number}"
@@ -887,9 +887,10 @@ class Round:
             self.notes["log.witness"] = ", ".join(filter(None, (self.notes.get("log.witness"), seen)))
         self.check("log.leaves", "proofs", len(self.events), len(log["proofs"]))
         for entry, event, proof in zip(self.file["events"], self.events, log["proofs"], strict=False):
-            leaf = hash_of(b"\x00", canonical(entry)) if event.type else bytes.fromhex(entry["leaf_sha256"])
-            fits = event.position <= note.size and len(canonical(entry)) <= ENTRY_BYTES_MAX
-            self.check("log.leaves", event, f"an entry of {note.size}", event.position, ok=fits)
+            data = canonical(entry)
+            leaf = hash_of(b"\x00", data) if event.type else bytes.fromhex(entry["leaf_sha256"])
+            ok = event.position <= note.size and len(data) <= ENTRY_BYTES_MAX
+            self.check("log.leaves", event, f"an entry of {note.size}", event.position, ok=ok)
             root = climb(leaf, event.position - 1, note.size, [*map(unbase, proof)])
             self.check("log.inclusion", event, note.root.hex(), root.hex())
         self.check_growth(note, log["earlier"], asked.since)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import re
 from argparse import Namespace
@@ -304,6 +305,20 @@ def test_several_witnesses_are_each_required() -> None:
     assert re.fullmatch(
         "witness.example/w1 at .* UTC, witness.example/w2 at .* UTC", case.notes["log.witness"]
     )
+
+
+@pytest.mark.parametrize("part", ["root", "signature"])
+def test_base64_has_one_spelling(part: str) -> None:
+    """Bits that decoders pass over are not passed over: a checkpoint cannot be written in two ways."""
+    file = sealed(us_casino().evidence(), signers=[LOG_KEY])
+    text = file["log"]["checkpoint"]
+    line = text.split("\n")[2 if part == "root" else 4]
+    at = text.index(line) + len(line) - (2 if part == "root" else 1 + line.endswith("="))
+    digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    other = text[:at] + digits[digits.index(text[at]) ^ 1] + text[at + 1 :]
+    assert base64.b64decode(other.split("\n")[2]) == base64.b64decode(text.split("\n")[2])
+    file["log"]["checkpoint"] = other
+    assert judged(hashed(file)).verdict() in ("refuted", "unusable")
 
 
 def test_extension_lines_are_signed_with_the_rest() -> None:
