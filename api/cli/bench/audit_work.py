@@ -20,18 +20,21 @@ from infrastructure.ledger.reading import PostgresReader
 from infrastructure.ledger.recorder import LedgerApplication
 
 
-def read(part: Part) -> int:
-    """Read the events; return how many."""
-    return sum(1 for _ in part.rows())
+def read(part: Part) -> tuple[int, float]:
+    """Read the events; return how many, and how many seconds that took."""
+    began = time.perf_counter()
+    count = sum(1 for _ in part.rows())
+    return count, time.perf_counter() - began
 
 
-def parse(part: Part) -> int:
+def parse(part: Part) -> tuple[int, float]:
     """Read the events and parse them as JSON."""
+    began = time.perf_counter()
     count = 0
     for _, _, _, data in part.rows():
         orjson.loads(data)
         count += 1
-    return count
+    return count, time.perf_counter() - began
 
 
 def hash_leaves(part: Part) -> tuple[int, float, Frontier]:
@@ -44,14 +47,15 @@ def hash_leaves(part: Part) -> tuple[int, float, Frontier]:
 
 
 def decoding(source: Archived | Database, processes: int) -> tuple[int, int]:
-    """Events a second that all processes read; and that they read and parse."""
+    """Events a second that all processes together read; and that they read and parse."""
     rates = []
     for work in (read, parse):
-        with Pool[Part, int](work, processes) as pool:
-            ready = pool.map(source.parts(source.first - 1, source.last))
-            first = next(ready)  # the processes' start is not counted
-            began = time.perf_counter()
-            rates.append(per_second(sum(ready), time.perf_counter() - began) if first else 0)
+        count, seconds = 0, 0.0
+        with Pool[Part, tuple[int, float]](work, processes, niceness=0) as pool:
+            for events, taken in pool.map(source.parts(source.first - 1, source.last)):
+                count += events
+                seconds += taken / processes
+        rates.append(per_second(count, seconds))
     return rates[0], rates[1]
 
 
@@ -62,7 +66,7 @@ def verification(source: Archived | Database, processes: int) -> int:
     """
     joined = Frontier(source.first - 1)
     count, seconds = 0, 0.0
-    with Pool[Part, tuple[int, float, Frontier]](hash_leaves, processes) as pool:
+    with Pool[Part, tuple[int, float, Frontier]](hash_leaves, processes, niceness=0) as pool:
         for leaves, taken, frontier in pool.map(source.parts(source.first - 1, source.last)):
             began = time.perf_counter()
             joined.join(frontier)
