@@ -8,7 +8,7 @@ on with them.
 from __future__ import annotations
 
 import time
-from base64 import urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from domain import commands as c
 from infrastructure import bootstrap, ids
+from infrastructure.evidence.notes import Signer
 from tests.golden.players import (
     FUNDS,
     RESET,
@@ -27,6 +28,7 @@ from tests.golden.players import (
     open_round,
     usual_rounds,
 )
+from tests.integration.made_log import SIGNER
 
 SEED = 20_261_130
 ROYALS = (("Ts", "Js", "Qs", "Ks", "As"), ("Th", "Jh", "Qh", "Kh", "Ah"))
@@ -40,6 +42,7 @@ NOTE = "ab" * 32
 def play(player: Player) -> None:
     """Play everything."""
     player.do(c.StartLedger(demo=True))
+    player.do(c.StartLog(SIGNER.name, SIGNER.verifier.vkey))
     player.do(c.VerifySoftware("stud-ledger/golden", *("0123456789abcdef" * 4,) * 4, occasion="start"))
     houses = [house_of(player, document) for document in bootstrap.shipped_documents()]
     for house in houses:
@@ -51,6 +54,7 @@ def play(player: Player) -> None:
     _new_version(player, next(house for house in houses if house.id == "us-casino"))
     _desk(player, houses[0])
     _two_people(player, next(house for house in houses if house.id == "us-casino"))
+    _kept_by_others(player)
     _leave_open(player, houses)
 
 
@@ -148,6 +152,19 @@ def _two_people(player: Player, house: House) -> None:
     player.do(c.RevokePerson("cleo", "revoke-cleo"), "anna")
     player.do(c.Approve("revoke-cleo"), "ben")
     player.do(c.Propose("waiting", "jackpot_adjustment", {"jackpot_id": "pot-heir", "amount": 5}, NOTE))
+
+
+def _kept_by_others(player: Player) -> None:
+    """Audits, an export, another key for the log, and another log after the ledger had lost some events."""
+    player.do(c.StartAudit("audit-1", "database", 1, 100))
+    player.do(c.FinishAudit("audit-1", "pass", 9, 100, 0, NOTE))
+    player.do(c.RecordArchive(1, "2026-09-21", 1, 100, NOTE))
+    key = Signer.from_seed(SIGNER.name, b"2" * 32).verifier.vkey
+    _decided(player, "next-key", "log_key", vkey=key)
+    root = b64encode(bytes(32)).decode()
+    player.do(c.HaltLog(1, "behind", 200, 240, root))
+    origin = f"{SIGNER.name.rpartition('/')[0]}/2"
+    _decided(player, "next-log", "log", origin=origin, vkey=Signer.from_seed(origin, b"3" * 32).verifier.vkey)
 
 
 def _decided(player: Player, name: str, kind: str, **payload: Any) -> None:
