@@ -65,7 +65,7 @@ def check_hands(events: Events, seats: Sequence[Seat], cards: Sequence[str], rul
     up = next(events).data
     indices = deck.hand_indices(hands, hands, round_robin=rules.round_robin)
     _check_dealt(up, cards, tuple([indices[place] for place in rules.up_indices]))
-    if up.to != "dealer" or up.up_indices != rules.up_indices:
+    if up.to != "dealer" or up.seat is not None or up.up_indices != rules.up_indices:
         raise Odd
     first: str = up.cards[0]
     return first

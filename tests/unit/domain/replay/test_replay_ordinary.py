@@ -148,6 +148,7 @@ THREE: dict[str, Callable[[Events], Any]] = {
     "dealt_to_all": setting("Dealt", 2, to="shared"),
     "another_up_card": setting("Dealt", None, nth=3, up_indices=[0]),
     "up_card_to_a_seat": setting("Dealt", None, nth=3, to="seat"),
+    "up_card_of_a_seat": setting("Dealt", None, nth=3, seat=3),
     "raised_too_much": setting("Raised", 2, amount=2001),
     "raised_by_another": setting("Raised", 2, player="p-4"),
     "raised_twice": repeating("Raised", 2),
