@@ -4,80 +4,23 @@ from __future__ import annotations
 
 import os
 import shutil
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from api.log import starting
-from domain import commands as c
 from infrastructure.archive.layout import EVENTS
 from infrastructure.archive.reader import Archive
 from infrastructure.audit.archived import Archived
 from infrastructure.audit.bounds import bounds
 from infrastructure.audit.report import Report
-from infrastructure.bootstrap import prepare, shipped_documents
-from infrastructure.keys import Keys
-from infrastructure.ledger.postgres import PostgresStore
-from infrastructure.ledger.submission import ACCEPTED, own_submission
-from infrastructure.ledger.writer import Writer
-from infrastructure.seals import Seals
+from tests.integration import audited_ledger
 from tests.integration.audited_ledger import Audited, told
-from tests.integration.checked_ledger import PASSWORDS, SCHEMA
-
-DAY_US = 86_400 * 1_000_000
-MIDNIGHT_US = (
-    int(datetime.combine(datetime.now(UTC).date(), datetime.min.time(), UTC).timestamp()) * 1_000_000
-)
-
-
-def opening(round_id: str) -> c.OpenRound:
-    """A round of anna's, with a bet on the jackpot."""
-    return c.OpenRound(round_id, "one", (c.SeatStake(1, "anna", 1_000, {"jackpot": 100}),), deal=True)
 
 
 @pytest.fixture(scope="module")
 def ledger(database: str, tmp_path_factory: pytest.TempPathFactory) -> Audited:
     """Return a ledger of three days, with a round over each midnight, sealed and exported."""
-    app = prepare(database, SCHEMA, passwords=PASSWORDS).app
-    ledger = Audited(database, app, tmp_path_factory.mktemp("days"))
-    keys = Keys.load_or_create(ledger.keys, ledger_is_empty=True)
-    house = next(document for document in shipped_documents() if document["id"] == "us-casino")
-    started = starting.first(ledger.keys, ledger.log)
-
-    def do(at_us: int, *commands: c.Command) -> None:
-        writer = Writer(PostgresStore(app, SCHEMA), Seals(keys.deck), lambda: at_us, "test")
-        writer.start()
-        try:
-            for command in commands:
-                result = writer.call(own_submission(command, f"{at_us}:{command!r}"))
-                assert result.outcome == ACCEPTED, result.body
-        finally:
-            writer.stop()
-
-    first_us = MIDNIGHT_US - 3 * DAY_US
-    do(
-        first_us,
-        c.StartLedger(demo=True),
-        started,
-        c.PublishRuleset(house),
-        c.OpenJackpot("pot", "USD", 100_000, "0.70"),
-        c.OpenTable("one", "us-casino", "USD", 100, 100_000, "rng", "pot", parallel_rounds=True),
-        c.OpenPlayer("anna", "pANNA", "USD"),
-        c.Deposit("anna", 1_000_000, "one", "t1"),
-        opening("r1"),
-        c.Decide("r1", 1, "raise"),
-    )
-    for day in (1, 2):
-        do(first_us + day * DAY_US - 1_000, opening(f"over{day}"))
-        do(
-            first_us + day * DAY_US + 1_000,
-            c.Decide(f"over{day}", 1, "raise"),
-            c.Deposit("anna", 5, f"d{day}", f"u{day}"),
-        )
-    ledger.seal()
-    ledger.export()
-    return ledger
+    return audited_ledger.of_days(database, tmp_path_factory.mktemp("days"))
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ def test_a_small_run_measures_everything_and_leaves_nothing_behind(
     temporary = Path(tempfile.gettempdir())
     before = set(temporary.glob("stud-ledger-bench-*"))
     monkeypatch.setattr(audit, "RUNS", {"archive": ["--events-only"]})
+    monkeypatch.setattr(audit, "usable_processors", lambda: 1)
     monkeypatch.delenv("DATABASE_URL", raising=False)
     assert main(["audit", "--rounds", "150", "--singles", "20", "--requests", "5", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)

@@ -149,13 +149,15 @@ class _Bench:
             ("archive", Archived(self._archive)),
             ("database", Database(self._server.dsn, DEFAULT_SCHEMA)),
         ):
-            read, parsed = audit_work.decoding(source, self._processes)
-            self.report[f"floor_{name}_read_events_per_second"] = read
-            self.report[f"floor_{name}_parse_events_per_second"] = parsed
-            self._say(f"{f'{name}, floors':<30} read {read} events/s, read and parsed {parsed} events/s")
-        rate = audit_work.verification(Archived(self._archive), self._processes)
-        self.report["log_leaves_per_second"] = rate
-        self._say(f"{'log verification':<30} {rate} leaves/s")
+            floors = audit_work.floors(source, self._processes)
+            self.report[f"floor_{name}_read_events_per_second"] = floors.read
+            self.report[f"floor_{name}_parse_events_per_second"] = floors.parse
+            self.report["log_leaves_per_second"] = floors.leaves
+            self._say(
+                f"{f'{name}, floors':<30} read {floors.read} events/s,"
+                f" read and parsed {floors.parse} events/s"
+            )
+        self._say(f"{'log verification':<30} {floors.leaves} leaves/s")
 
     def _audits(self) -> None:
         places = {

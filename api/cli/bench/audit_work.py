@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -20,59 +21,57 @@ from infrastructure.ledger.reading import PostgresReader
 from infrastructure.ledger.recorder import LedgerApplication
 
 
-def read(part: Part) -> tuple[int, float]:
-    """Read the events; return how many, and how many seconds that took."""
+class Taken(NamedTuple):
+    """What a part took, seconds: reading it, parsing it as JSON, and hashing it into the log's tree.
+
+    The last by the time of the processor: there is nothing in it to wait for.
+    """
+
+    events: int
+    reading: float
+    parsing: float
+    hashing: float
+    frontier: Frontier
+
+
+def take(part: Part) -> Taken:
+    """Do all three, one after the other."""
     began = time.perf_counter()
-    count = sum(1 for _ in part.rows())
-    return count, time.perf_counter() - began
-
-
-def parse(part: Part) -> tuple[int, float]:
-    """Read the events and parse them as JSON."""
-    began = time.perf_counter()
-    count = 0
-    for _, _, _, data in part.rows():
-        orjson.loads(data)
-        count += 1
-    return count, time.perf_counter() - began
-
-
-def hash_leaves(part: Part) -> tuple[int, float, Frontier]:
-    """Hash the events, which are read before, into the log's tree; also say what that took of a processor."""
     stored = [data for _, _, _, data in part.rows()]
-    began = time.process_time()
+    read = time.perf_counter()
+    for data in stored:
+        orjson.loads(data)
+    parsed, began_hashing = time.perf_counter(), time.process_time()
     frontier = Frontier(part.after)
     frontier.extend(leaf_hashes(stored))
-    return len(stored), time.process_time() - began, frontier
+    return Taken(len(stored), read - began, parsed - read, time.process_time() - began_hashing, frontier)
 
 
-def decoding(source: Archived | Database, processes: int) -> tuple[int, int]:
-    """Events a second that all processes together read; and that they read and parse."""
-    rates = []
-    for work in (read, parse):
-        count, seconds = 0, 0.0
-        with Pool[Part, tuple[int, float]](work, processes, niceness=0) as pool:
-            for events, taken in pool.map(source.parts(source.first - 1, source.last)):
-                count += events
-                seconds += taken / processes
-        rates.append(per_second(count, seconds))
-    return rates[0], rates[1]
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """Events a second that all processes together read; read and parse; hash into the log's tree."""
+
+    read: int
+    parse: int
+    leaves: int
 
 
-def verification(source: Archived | Database, processes: int) -> int:
-    """Leaves a second that all processes together hash into the tree and join, the reading apart.
-
-    By the time they take of their processors.
-    """
+def floors(source: Archived | Database, processes: int) -> Floors:
+    """Measure them, over all events of a source."""
+    events = 0
+    reading = parsing = hashing = 0.0
     joined = Frontier(source.first - 1)
-    count, seconds = 0, 0.0
-    with Pool[Part, tuple[int, float, Frontier]](hash_leaves, processes, niceness=0) as pool:
-        for leaves, taken, frontier in pool.map(source.parts(source.first - 1, source.last)):
-            began = time.perf_counter()
-            joined.join(frontier)
-            count += leaves
-            seconds += taken / processes + time.perf_counter() - began
-    return per_second(count, seconds)
+    with Pool[Part, Taken](take, processes, niceness=0) as pool:
+        for taken in pool.map(source.parts(source.first - 1, source.last)):
+            began = time.process_time()
+            joined.join(taken.frontier)
+            hashing += taken.hashing / processes + time.process_time() - began
+            events += taken.events
+            reading += taken.reading / processes
+            parsing += taken.parsing / processes
+    return Floors(
+        per_second(events, reading), per_second(events, reading + parsing), per_second(events, hashing)
+    )
 
 
 def one_by_one(dsn: str, rounds: list[str]) -> int:
