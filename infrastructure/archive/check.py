@@ -88,8 +88,10 @@ def check(
         archive = Archive(path)
     except ArchiveError as error:
         return Found(0, 0, [str(error)], [], None)
+    if not archive.days:  # whoever empties a folder must not be told that nothing is wrong with it
+        return Found(0, 0, [f"there is no day in {path}"], [], None)
     checking = _Checking(archive, keys)
-    if archive.days and not archive.is_whole:
+    if not archive.is_whole:
         first = archive.days[0].manifest
         checking.differs(
             f"it begins at position {first.first_position}: the days before {first.day} are missing"

@@ -304,6 +304,8 @@ def test_the_ledger_knows_when_the_last_day_was_taken_away(
             archive.main(["--verify", str(target), "--saved", str(target / days_ago(4)[0] / MANIFEST)]) == 2
         )
         assert archive.main(["--verify", str(tmp_path / "nothing")]) == 1
+        (tmp_path / "emptied").mkdir()
+        assert archive.main(["--verify", str(tmp_path / "emptied")]) == 1
 
 
 def test_a_folder_in_the_data_directory_is_refused(
