@@ -127,10 +127,17 @@ def _behind(place: Path, head: folder.Head, state: LogState, position: int) -> H
 def first(keys: Path, place: Path) -> StartLog:
     """Make the first log's key and mark its folder; the name follows from the key, so it is one for all.
 
-    Raises KeysError, OSError.
+    A ledger that comes back from before its log keeps the name that the folder has signed under: its key may
+    be another one since, and the folder would seem to be another ledger's. Raises KeysError, OSError,
+    LogUnavailable.
     """
     verifier = log_keys.load_or_create(keys, NAME).verifier
-    origin = f"{NAME}/{hashlib.sha256(verifier.public).hexdigest()[:ID_CHARACTERS]}/1"
+    head = folder.read_head(place)
+    if head is None:
+        name = f"{NAME}/{hashlib.sha256(verifier.public).hexdigest()[:ID_CHARACTERS]}"
+    else:
+        name = head.checkpoint.origin.rpartition("/")[0]
+    origin = f"{name}/1"
     begin(place, 1)
     return StartLog(origin, replace(verifier, name=origin).vkey)
 
