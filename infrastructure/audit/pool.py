@@ -91,8 +91,10 @@ class Pool(Generic[Task, Result]):
             while told in ready:
                 yield ready.pop(told)
                 told += 1
-            if not busy and exhausted:
-                return
+            if not busy:
+                if exhausted:
+                    return
+                continue  # all that was begun is told: there is room again
             readable = wait([worker.pipe for worker in busy.values()])
             for number in [number for number, worker in busy.items() if worker.pipe in readable]:
                 worker = busy.pop(number)

@@ -15,6 +15,13 @@ def double(number: int) -> tuple[int, int]:
     return 2 * number, os.getpid()
 
 
+def slow_first(number: int) -> int:
+    """Take longer for the first than for all that may be begun meanwhile."""
+    if number == 0:
+        time.sleep(0.3)
+    return number
+
+
 def fail(number: int) -> int:
     """Fail on the third."""
     if number == 3:

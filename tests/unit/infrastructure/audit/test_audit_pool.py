@@ -21,6 +21,12 @@ def test_results_come_in_the_order_of_the_tasks() -> None:
     assert os.getpid() not in {process for _, process in found}
 
 
+def test_one_slow_task_holds_the_others_up_and_no_longer() -> None:
+    """The other process does what may be begun and waits; then both go on."""
+    with Pool(pool_work.slow_first, 2, niceness=0) as pool:
+        assert list(pool.map(range(30))) == list(range(30))
+
+
 def test_tasks_are_taken_as_they_are_needed() -> None:
     """A long list of tasks is not begun all at once: what waits to be taken is bounded."""
     taken = 0
