@@ -11,7 +11,8 @@ To seal more events is to do this, and each step is on disk before the next one 
 
 After a crash the head is found, and:
 
-    before 2   what is beyond the head was never signed: the tiles there are written again, over what there is
+    before 2   what is beyond the head was never signed: the tiles there are taken away, as a ledger that is
+               put back to before those events would not write over all of them
     2 to 3     the head is signed and its tiles are there: its note is published before another is signed
     after 3    leftovers of tidying are taken away; a bundle that is missing is written
 
@@ -58,6 +59,8 @@ from infrastructure.evidence.tiles import LEVEL_MAX, entries_path, tile_path
 
 PARTIAL: Final = ".p"
 BUNDLED: Final = "bundled"
+UNSIGNED_MAX: Final = 1 << 16
+"""No more leaves than this are written at once, and so left behind without a signature."""
 
 
 class LogLost(RuntimeError):
@@ -138,6 +141,7 @@ class SealedLog:
         """Read the edge of what was signed last. Raises TilesDamaged, OSError."""
         checkpoint = None if self.head is None else self.head.checkpoint
         if checkpoint is None:
+            self._take_unsigned_away(Edge())
             return
         try:
             read = Generation(self._place).hashes(checkpoint.size)
@@ -146,6 +150,7 @@ class SealedLog:
             raise TilesDamaged(str(error)) from error
         if edge.root() != checkpoint.root:
             raise TilesDamaged("the tiles do not have the root that was signed")
+        self._take_unsigned_away(edge)
         self._tidy_leftovers(edge)
         self.edge, self.last_leaf = edge, last_leaf
 
@@ -155,6 +160,31 @@ class SealedLog:
             raise LogLost(f"generation {self.number} was published, and what was signed last is gone")
         if not has_begun(self.folder, self.number):
             raise LogLost(f"the folder {self.folder} is not the one in which generation {self.number} began")
+
+    def _take_unsigned_away(self, edge: Edge) -> None:
+        """Take away the tiles that are wider than those of what was signed, which a crash left behind.
+
+        The ones that were signed are written again before: they may have been read out of wider ones.
+        """
+        unsigned: list[Path] = []
+        for level in range(LEVEL_MAX + 1):
+            first, width = divmod(edge.size >> merkle.TILE_HEIGHT * level, merkle.TILE_WIDTH)
+            end = first + (UNSIGNED_MAX >> merkle.TILE_HEIGHT * (level + 1)) + 2
+            for number in range(first, end):
+                unsigned += self._wider(level, number, width if number == first else 0)
+        if unsigned:
+            self.write_tiles(edge.partial())
+            for each in unsigned:
+                self._disk.remove(each)
+
+    def _wider(self, level: int, number: int, width: int) -> list[Path]:
+        """The files of a tile that have more hashes of it than so many: who reads it takes those first."""
+        whole = self._place / tile_path(level, number)
+        wider = [whole] if whole.exists() else []
+        with suppress(FileNotFoundError):
+            partial = list(whole.with_name(whole.name + PARTIAL).iterdir())
+            wider += [each for each in partial if each.name.isdecimal() and int(each.name) > width]
+        return wider
 
     def _tidy_leftovers(self, edge: Edge) -> None:
         """Take away the partial tiles of whole ones, which a crash left behind near the edge."""
@@ -216,8 +246,13 @@ class SealedLog:
         return (self._place / entries_path(number)).exists()
 
     def write_tiles(self, tiles: Iterable[Tile]) -> None:
-        """Write tiles, over those that are there. Raises OSError."""
-        self._put_all([(self._place / tile_path(*tile.place), tile.hashes) for tile in tiles])
+        """Write tiles in place of those that are there, wider ones too. Raises OSError."""
+        written = list(tiles)
+        self._put_all([(self._place / tile_path(*tile.place), tile.hashes) for tile in written])
+        for tile in written:
+            if tile.width < merkle.TILE_WIDTH:
+                for each in self._wider(*tile.place):
+                    self._disk.remove(each)
 
     @property
     def bundled(self) -> int:

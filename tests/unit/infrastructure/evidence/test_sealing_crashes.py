@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from infrastructure.evidence.folder import read_head
+from infrastructure.evidence import merkle
+from infrastructure.evidence.folder import HEAD, read_head
 from infrastructure.evidence.notes import parse_checkpoint, parse_note
 from infrastructure.evidence.sealing import Sealing
 from tests.unit.infrastructure.evidence.sealing_tools import Died, DyingDisk, Ledger
@@ -148,3 +149,39 @@ def test_a_full_disk_is_told_and_waited_for(tmp_path: Path, dies_at: int) -> Non
     sealing.turn()
     assert ledger.verify() == 300
     assert ledger.alarms == {}
+
+
+class NoHead(DyingDisk):
+    """Dies when a head would be written: the tiles are there, and were never signed."""
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Write a file, but for the head."""
+        if path.name == HEAD:
+            raise Died
+        super().write(path, data)
+
+
+@pytest.mark.parametrize(
+    ("sealed", "lost", "others"), [(0, 300, 5), (10, 2, 3), (10, 300, 3), (250, 700, 300)]
+)
+def test_what_was_never_signed_is_not_read_for_what_came_in_its_place(
+    tmp_path: Path, sealed: int, lost: int, others: int
+) -> None:
+    """Killed between tiles and head on a ledger that then loses those events, it goes on with other ones."""
+    ledger = Ledger(tmp_path)
+    ledger.append(sealed)
+    ledger.sealing().turn()
+    ledger.append(lost)
+    with pytest.raises(Died):
+        ledger.sealing(NoHead()).turn()
+    assert size_of_head(ledger) == sealed
+    del ledger.rows[sealed:]
+    ledger.signed.clear()  # what it died with was seen by nobody
+    ledger.append(others)
+    for _ in range(2):
+        ledger.sealing().turn()
+        assert ledger.verify() == sealed + others
+        for width in range(1, min(sealed + others, 256) + 1):
+            leaves = merkle.leaf_hashes(row[2] for row in ledger.rows[:width])
+            assert ledger.generation.tile(0, 0, width) == b"".join(leaves)
+    assert (ledger.alarms, ledger.halts) == ({}, [])

@@ -258,6 +258,25 @@ def test_damaged_files_are_written_again_from_the_events(
     assert ledger.alarms == {}
 
 
+@pytest.mark.parametrize("path", ["tile/0/011", "tile/0/011.p/200", "tile/1/000"])
+@pytest.mark.parametrize("running", [False, True], ids=["at the start", "running"])
+def test_a_tile_wider_than_what_was_signed_is_taken_away(ledger: Ledger, path: str, *, running: bool) -> None:
+    """Nobody signed it, and whoever reads the edge of the tree would read it there."""
+    sealing = settled(ledger.sealing()) if running else ledger.sealing()
+    edge = ledger.generation.place / "tile/0/011.p/184"
+    whole = edge.read_bytes()
+    (ledger.generation.place / path).write_bytes(b"x" * 32 * (200 if path.endswith("200") else 256))
+    if path.endswith("200"):
+        edge.unlink()  # or it would be read
+    settled(sealing)
+    assert ledger.generation.tile(0, 11, 184) == edge.read_bytes() == whole
+    ledger.append(1)
+    settled(sealing)
+    assert (ledger.verify(), ledger.halts) == (3_001, [])
+    settled(ledger.sealing())
+    assert ledger.alarms == {}
+
+
 def test_damaged_files_do_not_hide_a_changed_ledger(ledger: Ledger) -> None:
     """Where both the events and the tiles above were changed, nothing is repaired: the ledger is halted."""
     edit(ledger)
