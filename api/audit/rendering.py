@@ -65,4 +65,9 @@ def _number(value: int) -> str:
     return f"{value:,}".replace(",", _THIN_SPACE)
 
 
-_ENVIRONMENT.filters |= {"amount": _amount, "exact": _exact, "number": _number}
+def _moment(text: str) -> str:
+    """A moment of RFC 3339 in UTC for a reader, to the second."""
+    return f"{text[:10]} {text[11:19]} UTC" if text else "none"
+
+
+_ENVIRONMENT.filters |= {"amount": _amount, "exact": _exact, "number": _number, "moment": _moment}
