@@ -109,7 +109,7 @@ def claims_of(stored: Sequence[bytes], folder: Path | None, held: Held) -> Claim
     if folder is not None:
         known += _unknown(result, folder, known)
     if not known:
-        result.not_checked.append(Check("log", "not_checked", note="no event of these begins an evidence log"))
+        result.not_checked.append(Check("log", "not_checked", note="no event here begins an evidence log"))
         return result
     if folder is None:
         why = "there is no folder of the log: only what was saved elsewhere is compared"
