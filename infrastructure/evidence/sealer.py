@@ -65,9 +65,9 @@ class Teller:
 
     def alarm(self, name: str, position: int, detail: str) -> None:
         """Raise an alarm, or let it go on."""
-        log.error("log_alarm", alarm=name, position=position, detail=detail)
         values = [name, position, detail[:_DETAIL_CHARACTERS_MAX], time.time_ns() // 1_000]
-        self._connection.execute(sql.SQL(_RAISE).format(self._read), values)
+        if self._connection.execute(sql.SQL(_RAISE).format(self._read), values).rowcount:
+            log.error("log_alarm", alarm=name, position=position, detail=detail)  # and not in every turn
 
     def ended(self, name: str) -> None:
         """End an alarm that is raised."""

@@ -15,6 +15,7 @@ from pathlib import Path
 import orjson
 import psycopg
 import pytest
+from structlog.testing import capture_logs
 
 from api.settings import ServiceSettings
 from domain.registers import LogState
@@ -195,6 +196,18 @@ def test_a_changed_ledger_is_halted_by_a_command(sealed: Sealed, run: Callable[[
         (data,) = connection.execute("SELECT data FROM events WHERE position = 701").fetchone() or (b"",)
     assert orjson.loads(data)["type"] == "LogHalted"
     assert sealed.is_sealed(700)
+
+
+def test_an_alarm_that_goes_on_is_logged_once(sealed: Sealed) -> None:
+    """A sealer tells what is wrong in each of its turns, three a second; the log of the service does not."""
+    with psycopg.connect(sealed.ledger.dsn.app, autocommit=True) as connection, capture_logs() as told:
+        teller = sealer.Teller(connection, sealed.ledger.dsn.schema, lambda _: None)
+        for position in (1, 1, 2, 2):
+            teller.alarm("log_stuck", position, "the disk is full")
+        assert sealed.alarms() == ["log_stuck"]
+        teller.ended("log_stuck")
+    assert [each["position"] for each in told] == [1, 2]
+    assert sealed.alarms() == []
 
 
 def test_a_killed_process_leaves_a_log_that_goes_on(database: str, tmp_path: Path) -> None:
