@@ -12,10 +12,13 @@ import functools
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+import structlog
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -221,6 +224,8 @@ def _do(pipe: Connection, work: Callable[..., Any], task: object, niceness: int)
 
 
 def _give_way(niceness: int) -> None:
+    # What is logged here is no part of what the parent prints, which may be JSON.
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # a parent may wait for it in its own way

@@ -91,7 +91,7 @@ class Comparing:
             raise LogUnavailable("the log's tiles are damaged and events were taken out: put its folder back")
         while damaged := self._damaged():
             self._log.write_tiles(damaged)
-            self._repaired(damaged[0].number << TILE_HEIGHT * (damaged[0].level + 1))
+            self._repaired((damaged[0].number << TILE_HEIGHT * (damaged[0].level + 1)) + 1)
 
     # ── One tile ────────────────────────────────────────────────────────────────────────────────────────────
     def _compare(self, number: int) -> None:
