@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final, Self
 
 from infrastructure.audit import merged_pots, rounds
+from infrastructure.audit.repeats import Repeats, place
 from infrastructure.audit.results import (
     Context,
     Figures,
@@ -42,6 +43,7 @@ class Merger:
         self._total = PartResult()
         self._wallets: Shelf[list[Any]] = Shelf(list, list)  # balance, account class, currency
         self._streams: Shelf[list[int]] = Shelf(list, list)
+        self._repeats = Repeats()
         self._pots = merged_pots.Pots(self._total, whole=self._whole)
         self._open: dict[str, list[StoredRow]] = {}
         self._published: dict[tuple[str, str], dict[int, Published]] = {}
@@ -69,6 +71,7 @@ class Merger:
         """Let go of the temporary files."""
         self._wallets.close()
         self._streams.close()
+        self._repeats.close()
 
     # ── One part ────────────────────────────────────────────────────────────────────────────────────────────
     def add(self, part: PartResult) -> None:
@@ -189,6 +192,7 @@ class Merger:
         self._check_pinned(mine.pinned)
 
     def _add_up(self, part: PartResult) -> None:
+        self._repeats.note(part.places)
         for house, figures in part.figures.items():
             self._total.figures.setdefault(house, Figures()).add(figures)
         for (account_class, currency, game), amount in part.house.items():
@@ -223,6 +227,7 @@ class Merger:
     def finish(self) -> Outcome:
         """Add everything up."""
         total = self._total
+        self._find_repeats()
         self._book_all()
         if self._whole:
             self._balance()
@@ -245,6 +250,13 @@ class Merger:
             open_rounds=sorted(self._open),
             unchecked_rounds=self._unchecked_rounds,
         )
+
+    def _find_repeats(self) -> None:
+        """A stream is one round: whoever writes another one into it plays with a deck that is known."""
+        for stream, rows in self._open.items():
+            self._repeats.note(place(stream, rows[0][0]))
+        for position, first in self._repeats.found():
+            self._total.differs(position, "round", "a round of its own", f"the one of position {first} again")
 
     def _book_all(self) -> None:
         """Book what wallets, jackpots and open rounds hold."""

@@ -187,7 +187,8 @@ class PartResult:
 
     `began` and `ended` are when the first and last were recorded, as they say it. `fragments` are the rows of
     rounds that do not both begin and end here. `pinned` is where rounds named rules or parameters: by kind
-    (``ruleset``, ``jackpot``), id, version and SHA-256. `house` is exact.
+    (``ruleset``, ``jackpot``), id, version and SHA-256. `house` is exact. `places` are those of the
+    rounds that were derived (`infrastructure.audit.repeats`).
     """
 
     first: int = 0
@@ -207,6 +208,7 @@ class PartResult:
     pinned: dict[tuple[str, str, int, str], Span] = field(default_factory=dict)
     published: list[Published] = field(default_factory=list)
     bets_elsewhere: list[BetElsewhere] = field(default_factory=list)
+    places: bytearray = field(default_factory=bytearray)
 
     def differs(self, position: int, what: str, expected: object, found: object) -> None:
         """Note an exception."""

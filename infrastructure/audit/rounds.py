@@ -10,6 +10,7 @@ import orjson
 from domain.replay import Record, Report, Stored, read_closely, read_fast, replay
 from domain.replay import kinds as k
 from domain.replay.exact import units
+from infrastructure.audit.repeats import place
 from infrastructure.audit.results import Figures, PartResult, Span, StoredRow
 from infrastructure.checking.exact import MINOR
 
@@ -94,6 +95,7 @@ def finish(result: PartResult, round_: Round, ruleset: bytes) -> None:
     if report.verdict != "pass":
         _tell(result, round_, report)
     ref, jackpot, position = opened.data.ruleset, opened.data.jackpot, opened.position
+    result.places += place(opened.stream, position)
     pin(result, (_RULESET, ref.id, ref.version, ref.sha256), position)
     if jackpot is not None:
         pin(result, (_JACKPOT, jackpot.id, jackpot.version, jackpot.sha256), position)
