@@ -177,6 +177,9 @@ def _take_head(result: Claims, folder: Path, current: Generation, held: Held) ->
     except LogUnavailable as damaged:
         result.findings.append(Finding(current.position, "log.checkpoint.head", "a note", str(damaged)))
         return
+    if head is None and has_begun(folder, current.number):  # else a copy of what is served, which has no head
+        what = "log.checkpoint.head"
+        result.findings.append(Finding(current.position, what, "what was signed last", "nothing"))
     if head is not None and head.generation == current.number:
         result.take("what was signed last", head.note, current, held, cosigned=False)
 

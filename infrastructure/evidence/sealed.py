@@ -123,18 +123,18 @@ class SealedLog:
             raise LogLost("another tree is published than was signed last")
         self.head = head
 
-    def publish_head(self, vkeys: Iterable[str]) -> None:
-        """Publish what was signed last, where that was still to be done, if one of these keys signed it.
-
-        Raises LogLost where none did, LogUnavailable, OSError.
-        """
+    def require_signed(self, vkeys: Iterable[str]) -> None:
+        """Raise LogLost unless one of these keys signed what was signed last: only then it tells anything."""
         if self.head is None:
             return
         try:
             verify(parse_note(self.head.note), map(parse_vkey, vkeys))
         except NoteError as error:
             raise LogLost(f"what was signed last is not what we signed: {error}") from error
-        if self.reader.newest() != self.head.checkpoint:
+
+    def publish_head(self) -> None:
+        """Publish what was signed last, where that was still to be done. Raises LogUnavailable, OSError."""
+        if self.head is not None and self.reader.newest() != self.head.checkpoint:
             self._disk.write(self._place / CHECKPOINT, self.head.note)
 
     def load_edge(self) -> None:

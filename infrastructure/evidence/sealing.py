@@ -136,6 +136,7 @@ class Sealing:
         self._head = log.head
         if self.events.position() < log.size:
             raise comparing.disagree("the ledger has fewer events than were sealed")
+        log.require_signed(state.keys)  # a ledger of before its last key's event is behind, and not lost
         if self.events.horizon() > log.size:
             raise LogUnavailable("events that the log needs were taken out: attach their partitions again")
         self._end(TILES)
@@ -145,7 +146,7 @@ class Sealing:
             comparing.rebuild()
             log.load_edge()
         comparing.begin()
-        log.publish_head(state.keys)
+        log.publish_head()
         for name in (BEHIND, DIFFERS, LOST):
             self._end(name)
         return _Open(log, comparing, Bundles(self.events, log))

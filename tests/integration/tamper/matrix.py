@@ -63,10 +63,10 @@ OF_THE_LOG: Final = (
     Row(files.change_a_node, "alter a hash in a tile above", "·●··○○○", "○○·●··"),
     Row(files.lose_a_tile, "delete a hash tile", "·●··●··", "···●··"),
     Row(files.change_a_bundle, "alter an entry bundle", "·●··○·○", "···●··"),
-    Row(files.change_the_checkpoint, "alter the checkpoint", "·●··○●●", "●●●●··"),
+    Row(files.change_the_checkpoint, "alter the checkpoint", "·●··●●●", "●●●●··"),
     Row(files.sign_the_checkpoint_with_another_key, "sign it with another key", "·●··●●●", "●●●●··"),
     Row(files.publish_an_older_checkpoint, "publish an older checkpoint", "·······", "··●···"),
-    Row(files.lose_what_was_signed_last, "delete what was signed last", "····●··", "······"),
+    Row(files.lose_what_was_signed_last, "delete what was signed last", "·●··●··", "···●··"),
     Row(files.lose_the_log, "delete the log", "·●··●○○", "○○○●··"),
 )
 OF_THE_ARCHIVE: Final = (
