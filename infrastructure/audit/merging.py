@@ -258,6 +258,16 @@ class Merger:
         for position, first in self._repeats.found():
             self._total.differs(position, "round", "a round of its own", f"the one of position {first} again")
 
+    def _look_at(self, round_: Round, sha256: str) -> None:
+        """See that a round that has not ended is right as far as it has come."""
+        if (ruleset := self._rulesets.get(sha256)) is None:
+            self._total.differs(round_.rows[0][0], "ruleset", "one that was published before", sha256)
+            return
+        mine = PartResult()
+        rounds.look(mine, round_, ruleset, self._total.ended)
+        for finding in mine.findings:
+            self._total.differs(*finding)
+
     def _book_all(self) -> None:
         """Book what wallets, jackpots and open rounds hold."""
         for balance, account_class, currency in self._wallets.values():
@@ -282,6 +292,7 @@ class Merger:
         """What a round that has not ended holds: stakes on game, and the house's advances."""
         round_ = Round.of(rows)
         if round_.opened is not None:
+            self._look_at(round_, round_.opened.data.ruleset.sha256)
             account_class, currency, game = round_.house_key
             self._book(f"on_game:{account_class}", currency, round_.on_game * MINOR)
             self._book(f"house:{account_class}:{game}", currency, round_.house)
