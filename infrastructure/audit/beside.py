@@ -108,6 +108,8 @@ def _withdrawn(result: PartResult, position: int, stream: str, data: Data) -> No
 def _transfer(result: PartResult, position: int, stream: str, data: Data, amount: int) -> None:
     if stream != f"wallet-{data['player']}":
         result.differs(position, "wallet", stream, data["player"])
+    if type(data["amount"]) is not int or type(data["balance_after"]) is not int:
+        raise TypeError("money is whole")  # JSON has fractions, and true counts as 1
     if data["balance_after"] < 0 or data["amount"] < 1:
         result.differs(position, "balance_after", "0 or more", data["balance_after"])
     move(result, position, data["player"], amount, data["balance_after"]).transferred += amount
@@ -126,6 +128,8 @@ def _parameters(result: PartResult, position: int, data: Data) -> None:
 
 def _jackpot_opened(result: PartResult, position: int, _: str, data: Data) -> None:
     _parameters(result, position, data)
+    if type(data["reset"]) is not int:
+        raise TypeError("money is whole")
     pots.opened(result, position, data)
 
 

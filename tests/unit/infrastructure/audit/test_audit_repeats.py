@@ -78,3 +78,22 @@ def test_a_round_that_begins_again_and_does_not_end_is_found() -> None:
     twice = rows + again(rows, "round-r-1")[:-1]
 
     assert [found.what for found in audited(twice, len(rows)).findings] == ["round"]
+
+
+@pytest.mark.parametrize("amount", [0.5, 5.0, True])
+def test_money_that_is_not_whole_is_found(amount: float) -> None:
+    """A part of a cent, or what only counts as a number, is no amount; nor is it canonical."""
+    rows = played()
+    last = orjson.loads(rows[-1][3])
+    balance = 1_000_000 + amount
+    event = last | {
+        "data": {"amount": amount, "balance_after": balance, "player": "p0", "transaction_id": "t"},
+        "position": len(rows) + 1,
+        "recorded_at": "2099-01-01T00:00:00.000000Z",
+        "stream": "wallet-p0",
+        "type": "Deposited",
+        "version": 3,
+    }
+    rows.append((len(rows) + 1, "wallet-p0", 3, orjson.dumps(event, option=orjson.OPT_SORT_KEYS)))
+
+    assert [found.what for found in audited(rows).findings] == ["readable"]
