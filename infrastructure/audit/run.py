@@ -234,7 +234,9 @@ def _checks(
         "canonical bytes, no gap in positions, in time or in any stream's versions",
     )
     notes = (
-        [f"{len(outcome.open_rounds)} rounds are open and were not derived"] if outcome.open_rounds else []
+        [f"{len(outcome.open_rounds)} rounds are open: derived as far as they have come"]
+        if outcome.open_rounds
+        else []
     )
     if outcome.unchecked_rounds:
         notes.append(f"{outcome.unchecked_rounds} rounds began before the first event and were not derived")
