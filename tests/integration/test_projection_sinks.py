@@ -454,8 +454,8 @@ def test_another_version_takes_the_place_of_the_old_tables(
             [f"{dsn.schema}_read"],
         ).fetchall()
         assert {name for (name,) in names} == {
-            "projections", "alarms", "audit_runs", "inserted", "inserted__2", "added", "added__2", "fresh", "fresh__2",
-            "others", "others__1",
+            "projections", "alarms", "audit_runs", "inserted", "inserted__2", "added", "added__2",
+            "fresh", "fresh__2", "others", "others__1",
         }  # fmt: skip
 
 
