@@ -871,6 +871,7 @@ class Round:
         self.check(step, "origin", log["origin"], note.origin)
         self.check(step, "keys", "one at least", log["keys"], ok=log["keys"])
         signers = [vkey for vkey in (*log["keys"], *asked.key) if note.signed(vkey, LOG) is not None]
+        signers = [vkey for vkey in signers if vkey.startswith(f"{note.origin}+")]  # a key has its log's name
         self.check(step, "signed by", log["keys"], signers, ok={*log["keys"]} <= {*signers})
         if asked.key:
             self.check(step, "signed by one of", asked.key, signers, ok={*asked.key} & {*signers})
@@ -900,14 +901,14 @@ class Round:
     def check_growth(self, note: Checkpoint, earlier: dict[str, Any], since: str) -> None:
         step, size, old = "log.consistency", earlier["size"], unbase(earlier["root"])
         proof, known = [*map(unbase, earlier["proof"])], {size: old, note.size: note.root}
-        roots = grow(size, note.size, old, proof) if size else (hash_of(*proof), note.root)
+        roots = grow(size, note.size, old, proof) if size else (b"" if proof else hash_of(), note.root)
         self.check(step, f"roots at {size} and {note.size}", show((old, note.root)), show(roots))
         self.notes[step] = f"since {size} entries, of the file's own choice"
         if since:
             saved = Checkpoint(since)
             if saved.size not in known:
                 raise Unusable(f"no proof from --since in it: ask for the file with ?since={saved.size}")
-            must, found = show((saved.origin, saved.root)), show((note.origin, known[saved.size]))
+            must, found = (saved.origin, saved.root.hex()), (note.origin, known[saved.size].hex())
             self.check(step, f"--since: origin, root at {saved.size}", must, found)
             self.notes[step] = f"since your checkpoint of {saved.size} entries"
 

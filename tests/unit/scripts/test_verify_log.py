@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import hashlib
 import re
 from argparse import Namespace
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from tests.unit.scripts.log_builder import (
     OTHER_KEY,
     OTHER_WITNESS,
     WITNESS,
+    Key,
     base64_of,
     checkpoint,
     entries_around,
@@ -240,6 +242,37 @@ def test_a_saved_checkpoint_of_another_history_is_refuted() -> None:
     assert failing(file, since=checkpoint(other[:64], LOG_KEY)) == ["log.consistency"]
     assert failing(file, since=checkpoint(other, LOG_KEY)) == ["log.consistency"]
     assert failing(file, since=checkpoint(leaves[:64], LOG_KEY, origin="another/1")) == ["log.consistency"]
+
+
+def test_a_fork_of_a_log_with_a_long_name_is_refuted() -> None:
+    """What is shown of a checkpoint is cut short, and what is compared is not."""
+    long = "stud-ledger/" + "0123456789abcdef" * 30 + "/1"
+    key = Key.of(b"log", long)
+    leaves = entries_around(us_casino().evidence(), 130)
+    file = sealed(us_casino().evidence(), leaves, since=64)
+    file["log"] |= {"origin": long, "keys": [key.vkey], "checkpoint": checkpoint(leaves, key, origin=long)}
+    other = [*leaves[:7], root([]), *leaves[8:]]
+    assert failing(hashed(file), since=checkpoint(leaves[:64], key, origin=long)) == []
+    assert failing(hashed(file), since=checkpoint(other[:64], key, origin=long)) == ["log.consistency"]
+
+
+def test_a_key_signs_the_log_of_its_own_name_alone() -> None:
+    """Or one trusted key could vouch for a second history that witnesses of the first never see."""
+    leaves = entries_around(us_casino().evidence(), 130)
+    file = sealed(us_casino().evidence(), leaves)
+    note = checkpoint(leaves, LOG_KEY, origin=f"{ORIGIN}0")
+    file["log"] |= {"origin": f"{ORIGIN}0", "checkpoint": note}
+    assert failing(hashed(file)) == failing(hashed(file), key=[LOG_KEY.vkey]) == ["log.signature"]
+
+
+def test_an_empty_earlier_tree_has_one_root_and_no_proof() -> None:
+    """A hash that is said to be its root is not taken for one because a proof leads to it."""
+    file = sealed(us_casino().evidence(), entries_around(us_casino().evidence(), 130), since=0)
+    assert failing(file) == []
+    proof = root([b"x" * 32])
+    said = base64_of(hashlib.sha256(proof).digest())
+    file["log"]["earlier"] = {"size": 0, "root": said, "proof": [base64_of(proof)]}
+    assert failing(hashed(file)) == ["log.consistency"]
 
 
 @pytest.mark.parametrize(("size", "why"), [(63, "?since=63"), (500, "?since=500")])
