@@ -95,6 +95,7 @@ def audit_view(audit: AuditState) -> dict[str, Any]:
         "to_position": audit.to_position,
         "started_by": audit.actor,
         "started_at": instant(audit.started_at_us),
+        "status": "running" if audit.verdict is None else "finished",
     }
     if audit.verdict is not None and audit.finished_at_us is not None:
         view |= {

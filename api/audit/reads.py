@@ -89,7 +89,7 @@ async def _found(reading: Reading, run_id: str) -> AuditState:
 
 
 def _shown(audit: AuditState, progress: Progress | None) -> dict[str, Any]:
-    view = {**audit_view(audit), "status": "running" if audit.verdict is None else "finished"}
+    view = audit_view(audit)
     if progress is not None and audit.verdict is None:
         view["progress"] = progress._asdict()
     return view

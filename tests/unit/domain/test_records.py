@@ -46,6 +46,7 @@ def test_an_audit_is_recorded_at_both_ends(ledger: Ledger) -> None:
     assert (started.stream, started.version) == ("audit-run-1", 1)
     assert started.event == ev.AuditStarted("run-1", "database", 1, 3)
     assert (answer["run_id"], answer["started_by"], answer["to_position"]) == ("run-1", "tests", 3)
+    assert answer["status"] == "running"
     assert answer["started_at"] == "2026-10-02T12:00:00.000005Z"
     assert started.recorded_at_us == NOON + 5
     answer = ledger.ask(finish())
@@ -54,6 +55,7 @@ def test_an_audit_is_recorded_at_both_ends(ledger: Ledger) -> None:
     assert finished.event == ev.AuditFinished("run-1", "pass", 2, 30, 0, SHA256)
     told = {name: answer[name] for name in ("verdict", "rounds", "events", "exceptions", "report_sha256")}
     assert told == {"verdict": "pass", "rounds": 2, "events": 30, "exceptions": 0, "report_sha256": SHA256}
+    assert answer["status"] == "finished"
     assert answer["finished_at"] > answer["started_at"]
 
 
