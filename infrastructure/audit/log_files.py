@@ -6,6 +6,7 @@ whichever of the two was changed.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,7 @@ from infrastructure.evidence.merkle import (
     complete_root,
     leaf_hashes,
 )
-from infrastructure.evidence.tiles import LEVEL_MAX, pack_entries, width_at
+from infrastructure.evidence.tiles import LEVEL_MAX, pack_entries, unpack_entries, width_at
 
 _FOUND_MAX: Final = 20
 """One edited file, or a shift of all that follows, says it all: so many are told of each partition."""
@@ -68,8 +69,11 @@ def compare(files: LogFiles, rows: Sequence[StoredRow], result: PartResult) -> C
         width = width_at(0, index, files.size)
         compared.tiles += 1
         _tile(log, index, width, start, leaves[start - first : end - first], compared)
-        if end - start == TILE_WIDTH:
-            _bundle(log, index, [row[3] for row in sealed[start - first : end - first]], compared)
+        events = [row[3] for row in sealed[start - first : end - first]]
+        if len(events) == TILE_WIDTH:
+            _bundle(log, index, events, compared)
+        elif width == TILE_WIDTH:
+            _over_the_edge(log, files.size, start, events, compared)
     for n, root in enumerate(result.leaves.tiles, result.leaves.first_tile):
         if (n + 1) * TILE_WIDTH <= files.size:
             _hash_in(log, files.size, 1, n, root, compared)
@@ -127,6 +131,28 @@ def _bundle(log: Generation, index: int, events: Sequence[bytes], compared: Comp
             return
         at += length
     compared.add((index + 1) * TILE_WIDTH, "log.entry", "the end of the bundle", "more bytes")
+
+
+def _over_the_edge(
+    log: Generation, size: int, start: int, events: Sequence[bytes], compared: Compared
+) -> None:
+    """Compare what is over a whole tile of which this partition has some events, and others the rest."""
+    index, into = divmod(start, TILE_WIDTH)
+    if not into:  # once; the tile itself is compared by those who have its events
+        compared.bundles += log.entries(index) is not None
+        with contextlib.suppress(LogUnavailable):
+            _hash_in(log, size, 1, index, complete_root(log.tile(0, index)), compared)
+    kept = log.entries(index)
+    if kept is None:
+        return
+    try:
+        entries = unpack_entries(kept)
+    except ValueError:
+        entries = []
+    for n, event in enumerate(events):
+        if entries[into + n : into + n + 1] != [event]:
+            compared.add(start + n + 1, "log.entry", "the event's bytes", "other bytes")
+            return
 
 
 def _hash_in(log: Generation, size: int, level: int, index: int, root: bytes, compared: Compared) -> None:

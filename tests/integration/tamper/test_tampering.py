@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from api.cli import audit
 from tests.integration.tamper import matrix, story
 from tests.integration.tamper.insider import Change, Copy
 from tests.integration.tamper.matrix import FOUND, NAMED, UNSEEN, Row
 from tests.integration.tamper.story import Story
 from tests.integration.tamper.tools import TOOLS, Hit, Scene
 
+Tamper = Callable[[Copy], Change]
+PLACES = {"data-dir": "data", "keys": "keys", "log": "log"}
 TOLD = 5
 """A position is told if it is among the first so many that a tool names: whoever looks there has found it."""
 
@@ -88,6 +92,31 @@ def test_the_copied_log_of_the_clean_ledger_proves_the_meter(past: Story, tmp_pa
     """The round whose evidence is asked for has a jackpot whose meter is derived from its opening."""
     scene = Scene(past.ledger, past.kept, past.jackpot_round, tmp_path)
     assert scene.proves("log.jackpot")
+
+
+@pytest.mark.parametrize("partition", [100, 1_000])
+@pytest.mark.parametrize("tamper", [matrix.files.change_a_bundle, matrix.files.change_a_node])
+def test_the_logs_files_are_compared_wherever_events_are_cut(
+    tamper: Tamper, partition: int, copy: Copy
+) -> None:
+    """A tile or bundle whose events are in two partitions is compared as well as any other."""
+    change = tamper(copy)
+    report = copy.place.of_database(partition=partition)
+    assert [finding.position for finding in report.exceptions] == [change.at]
+
+
+def test_a_report_is_json_whatever_is_logged_beside_it(
+    copy: Copy, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the rebuild beside an audit logs of an event that does not follow is no part of the report."""
+    matrix.sql.edit_a_payout(copy)
+    monkeypatch.setenv("DATABASE_URL", copy.place.app)
+    monkeypatch.setattr(audit, "stop_on_signals", lambda: None)
+    places = [f"--{name}={copy.home / folder}" for name, folder in PLACES.items()]
+    status = audit.main(["--json", "--no-record", "--processes=1", *places])
+    printed = capfd.readouterr()
+    assert (status, json.loads(printed.out)["verdict"]) == (1, "fail")
+    assert "projection_stopped" in printed.err
 
 
 def test_the_table_in_the_readme_is_the_matrix() -> None:
