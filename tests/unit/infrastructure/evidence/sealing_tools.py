@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
@@ -15,7 +15,7 @@ from domain.registers import LogState
 from infrastructure.evidence import folder, merkle
 from infrastructure.evidence.events import Row
 from infrastructure.evidence.files import TEMPORARY, Disk
-from infrastructure.evidence.folder import Generation
+from infrastructure.evidence.folder import CHECKPOINT, Generation
 from infrastructure.evidence.notes import Checkpoint, Signer, parse_checkpoint, parse_note, parse_vkey, verify
 from infrastructure.evidence.sealing import Sealing
 from infrastructure.evidence.witnesses import Witnesses
@@ -29,12 +29,16 @@ class Died(Exception):
 class DyingDisk(Disk):
     """Writes like a disk, up to the operation at which the process dies; `operations` counts them.
 
+    `published` is told what is put where everybody reads it.
     `cut` is what the machine's stop does to what was not synced: each such change is there or is not.
     """
 
-    def __init__(self, dies_at: int | None = None) -> None:
+    def __init__(
+        self, dies_at: int | None = None, published: Callable[[Checkpoint], object] = lambda _: None
+    ) -> None:
         super().__init__()
         self.close()
+        self.published = published
         self.dies_at = dies_at
         self.operations = 0
         self._unsynced: dict[Path, list[tuple[Path, bytes | None]]] = {}
@@ -47,6 +51,8 @@ class DyingDisk(Disk):
     def put(self, path: Path, data: bytes) -> None:
         """Put a file in its place, or die with half of it written under another name."""
         self._count(lambda: path.with_name(path.name + TEMPORARY).write_bytes(data[: len(data) // 2]))
+        if path.name == CHECKPOINT:
+            self.published(parse_checkpoint(parse_note(data).text))
         before = path.read_bytes() if path.exists() else None
         self._unsynced.setdefault(path.parent, []).append((path, before))
         path.write_bytes(data)
@@ -101,6 +107,7 @@ class Ledger:
     halts: list[HaltLog] = field(default_factory=list)
     taken_out: int = 0
     slice_max: int = 1_000
+    may_be_restored: bool = False
 
     def __post_init__(self) -> None:
         """Start the first log."""
@@ -178,7 +185,12 @@ class Ledger:
 
     def root(self, size: int) -> bytes:
         """The root of its first events."""
-        return merkle.root_of(merkle.leaf_hashes(row[2] for row in self.rows[:size]))
+        return self.root_of(self.rows[:size])
+
+    @staticmethod
+    def root_of(rows: Sequence[Row]) -> bytes:
+        """The root of some events."""
+        return merkle.root_of(merkle.leaf_hashes(row[2] for row in rows))
 
     def verify(self) -> int:
         """Check the published log as a stranger with the keys would, tiles and bundles; return its size."""
@@ -200,6 +212,8 @@ class Ledger:
     def hold_to_what_was_signed(self, checkpoint: Checkpoint) -> None:
         """Fail where a tree is signed that is not these events', or does not go on with the one before."""
         assert checkpoint.root == self.root(checkpoint.size)
+        if self.may_be_restored:  # then what was signed counts from when it was on disk
+            return
         before = self.signed.get(checkpoint.origin, [])
         assert before == self.rows[: len(before)]
         assert len(before) <= checkpoint.size
