@@ -15,6 +15,7 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 
 from api.app import create_app
+from api.audit import commands as audit_commands
 from api.jackpots import reads as jackpots
 from api.settings import ServiceSettings
 from infrastructure import reading
@@ -53,8 +54,12 @@ schema = _whole_document()
 
 @pytest.fixture(scope="module", autouse=True)
 def _impatient() -> Iterator[None]:
-    """Let nobody wait long for positions that no answer has named, and let no stream of a meter go on."""
+    """Let nobody wait long for positions that no answer has named, and let no stream of a meter go on.
+
+    Audits may wait in any number: that there are too many is no answer to what is asked here.
+    """
     with (
+        mock.patch.object(audit_commands, "WAITING_MAX", 1_000),
         mock.patch.object(reading, "POSITION_WAIT_SECONDS_MAX", 0.02),
         mock.patch.object(jackpots, "STREAM_SECONDS_MAX", 0.01),
         mock.patch.object(jackpots, "LOOK_SECONDS", 0.01),
