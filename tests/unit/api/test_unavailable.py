@@ -39,7 +39,7 @@ def cut_off(**changes: Any) -> Any:
     jobs = SimpleNamespace(alive=True)
     reading = Reading("host=/nowhere", "ledger")
     parts = {"tokens": Tokens(KEY), "started": True, "writer": writer, "jobs": jobs, "reading": reading}
-    parts |= {"projections": None, "checker": None}
+    parts |= {"projections": None, "checker": None, "sealer": None}
     return SimpleNamespace(**{**parts, **changes})
 
 
