@@ -34,7 +34,7 @@ from infrastructure.reading import Reading
 from infrastructure.seals import Seals
 from infrastructure.software import Software
 
-BUILD: Final = "stud-ledger/0.2.0"
+BUILD: Final = "stud-ledger/0.3.0"
 """Names the software on every round."""
 
 log = structlog.get_logger(__name__)
