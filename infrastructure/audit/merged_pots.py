@@ -13,13 +13,13 @@ _UNKNOWN: Belongs = ("", "")
 
 
 class _Pot:
-    """A jackpot as it stands. `pools` is None where what it held before the audit is not known."""
+    """A jackpot as it stands. A pool is None where what it held before the audit is not known."""
 
     __slots__ = ("belongs", "hits", "moved_at", "pools")
 
     def __init__(self) -> None:
         self.belongs = _UNKNOWN
-        self.pools: list[int] | None = None
+        self.pools: list[int | None] = [None, None, None]
         self.moved_at = 0
         self.hits: int | None = None
 
@@ -40,8 +40,9 @@ class Pots:
     def held(self) -> Iterator[tuple[str, Belongs, tuple[int, int, int]]]:
         """Yield each jackpot of which it is known, whose it is, and what its pools hold."""
         for name, pot in self._pots.items():
-            if pot.pools is not None:
-                yield name, pot.belongs, (pot.pools[0], pot.pools[1], pot.pools[2])
+            meter, overflow, diversion = pot.pools
+            if meter is not None and overflow is not None and diversion is not None:
+                yield name, pot.belongs, (meter, overflow, diversion)
 
     def take(
         self,
@@ -59,16 +60,16 @@ class Pots:
         for bet in bets:
             if bet.jackpot == jackpot:
                 claims += _room(bet, open_rounds)
-        if pot.pools is None and part.known[pots.METER] is not None:
-            pot.pools = [value or 0 for value in part.known]
         for claim in claims:
             self._judge(jackpot, pot, claim)
-        if pot.pools is not None:
-            for pool, (held, lowest) in enumerate(zip(pot.pools, part.lowest, strict=True)):
-                if held + lowest < 0:
-                    what = f"jackpot.{pots.POOLS[pool]}"
-                    self._total.differs(part.first, what, "0 or more", text(held + lowest))
-            pot.pools = [held + moved for held, moved in zip(pot.pools, part.moved, strict=True)]
+        for pool, held in enumerate(pot.pools):
+            before = part.known[pool] if held is None else held
+            if before is None:
+                continue
+            least = before + part.lowest[pool]
+            if least < 0:
+                self._total.differs(part.first, f"jackpot.{pots.POOLS[pool]}", "0 or more", text(least))
+            pot.pools[pool] = before + part.moved[pool]
         pot.moved_at = part.moved_at or pot.moved_at
         pot.hits = part.hits or pot.hits
         return pot.belongs
@@ -93,27 +94,29 @@ class Pots:
         known = _known(pot, claim)
         if known is None:
             return
-        shown = str(claim.value) if claim.what in _COUNTED else text(claim.value)
-        self._total.differs(claim.position, f"jackpot.{claim.what}", f"{jackpot}: {known}", shown)
-        if pot.pools is not None and claim.what in pots.POOLS:
+        shown = str(claim.value) if claim.what in _NAMES else text(claim.value)
+        what = _NAMES.get(claim.what, claim.what)
+        self._total.differs(claim.position, f"jackpot.{what}", f"{jackpot}: {known}", shown)
+        if claim.what in pots.POOLS:
             pot.pools[pots.POOLS.index(claim.what)] = claim.value  # go on with what the events say
 
 
-_COUNTED = frozenset({"moved_at", "hits"})
+_NAMES = {"moved_at": "previous_position", "hits": "order"}
+"""What is no amount, and the field of an event that says it."""
 
 
 def _known(pot: _Pot, claim: Claim) -> str | None:
     """What is known of a jackpot, where a claim contradicts it."""
-    what, value, pools = claim.what, claim.value, pot.pools
+    what, value = claim.what, claim.value
     if what == "moved_at":
         return str(pot.moved_at) if pot.moved_at and value != pot.moved_at else None
     if what == "hits":
         return str(pot.hits) if pot.hits is not None and value != pot.hits else None
     if what == "no_overflow":
         return "0"
-    if pools is None:
+    held = pot.pools[pots.POOLS.index(what) if what in pots.POOLS else pots.METER]
+    if held is None:
         return None
-    held = pools[pots.POOLS.index(what) if what in pots.POOLS else pots.METER]
     if what == pots.AT_MOST:
         wrong = held > value
     elif what == pots.AT_LEAST:
