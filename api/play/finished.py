@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-import orjson
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
@@ -121,5 +120,4 @@ async def _player(reading: Reading, found: FoundRound, player_id: str) -> str:
 
 
 def _replay(found: FoundRound, stored: list[bytes]) -> dict[str, Any]:
-    events = [orjson.loads(data) for data in stored]
-    return replay(events, found.ruleset.document, jackpot_document(found)).as_json()
+    return replay(stored, found.ruleset.document, jackpot_document(found)).as_json()
