@@ -125,8 +125,13 @@ class Failures(Findings):
         """Nothing failed."""
 
 
+_PLAIN: Final = frozenset({str, int, bool, type(None)})
+
+
 def _in_json(value: object) -> Any:
     """A compared value as JSON has it."""
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, Struct):
         value = msgspec.to_builtins(value)
     if isinstance(value, dict):

@@ -92,12 +92,12 @@ class _Partition:
             if position != due:
                 result.differs(due, "position", due, position)
             due = position + 1
-            record = read_fast(row[3])
-            if record is not None and record.stream.startswith(_ROUND):
+            record = read_fast(row[3])  # None where it is no event of a round
+            if record is None or not record.stream.startswith(_ROUND):
+                time = self._take_other(row)
+            else:
                 time = record.recorded_at
                 self._take(row, record)
-            else:
-                time = self._take_other(row)
             if time > recorded_at:
                 recorded_at = time
             elif time:
@@ -119,7 +119,7 @@ class _Partition:
             record = read_closely(stored)
             if isinstance(record, str):
                 self.result.differs(position, "readable", "a well-formed event", record)
-                self._round(stream).take(row, None)
+                (self.rounds.get(stream) or self._begin(stream)).take(row, None)
                 return ""
             if not beside.is_canonical(stored):
                 self.result.differs(position, "canonical", "the canonical form", "another")
@@ -130,10 +130,8 @@ class _Partition:
             return ""
         return record.recorded_at
 
-    def _round(self, stream: str) -> Round:
-        round_ = self.rounds.get(stream)
-        if round_ is None:
-            round_ = self.rounds[stream] = Round()
+    def _begin(self, stream: str) -> Round:
+        round_ = self.rounds[stream] = Round()
         return round_
 
     def _take(self, row: StoredRow, record: Record[Any]) -> None:
@@ -141,7 +139,7 @@ class _Partition:
         position, stream, version, _ = row
         if record.position != position or record.version != version or record.stream != stream:
             beside.same_place(self.result, row, record.position, record.stream, record.version)
-        round_ = self._round(stream)
+        round_ = self.rounds.get(stream) or self._begin(stream)
         moved = round_.take(row, record)
         if moved is not None:
             self._move(record, moved, round_)
