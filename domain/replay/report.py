@@ -128,14 +128,12 @@ class Failures(Findings):
 _PLAIN: Final = frozenset({str, int, bool, type(None)})
 
 
-def _in_json(value: object) -> Any:
-    """A compared value as JSON has it."""
+def _in_json(value: Any) -> Any:
+    """A compared value as JSON has it: a plain one, or an object or array of such."""
     if type(value) in _PLAIN:
         return value
     if isinstance(value, Struct):
         value = msgspec.to_builtins(value)
     if isinstance(value, dict):
         return {name: _in_json(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_in_json(inner) for inner in value]
-    return value
+    return [_in_json(inner) for inner in value]
