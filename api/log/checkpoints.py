@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from api.problems import RETRY_AFTER_SECONDS, Problem
+from domain.registers import LogState
 from infrastructure.clock import Clock
 from infrastructure.evidence.folder import Generation, LogFolder
 from infrastructure.evidence.notes import Checkpoint, parse_checkpoint, parse_note
@@ -25,16 +26,21 @@ def newest_note(log: Generation, size: int) -> bytes | None:
 
 
 async def sealed(
-    folder: LogFolder, size: int, recorded_at: datetime, clock: Clock
+    folder: LogFolder, state: LogState, size: int, recorded_at: datetime, clock: Clock
 ) -> tuple[Generation, bytes]:
     """The log and its newest checkpoint with at least `size` events; waits for it, a bounded time.
 
-    The last of the events was recorded at `recorded_at`: shortly after it the witnesses get the time to
-    cosign. Raises Problem evidence_not_ready, LogUnavailable.
+    It is the log that the ledger goes on with (`state`): where that has signed nothing yet, or the ledger is
+    halted and what is asked for lies behind what both agree on, the one before is no proof of it. The last of
+    the events was recorded at `recorded_at`: shortly after it the witnesses get the time to cosign. Raises
+    Problem evidence_not_ready, LogUnavailable.
     """
+    agreed = state.halted is None or size <= (state.position or 0)
     end = time.monotonic() + WAIT_SECONDS_MAX
     while True:
         log = folder.current
+        if log is not None and not (agreed and log.number == state.generation):
+            log = None
         note = None if log is None else _with(log.note(), size)
         if log is not None and note is not None:
             cosigned = log.cosigned()

@@ -35,7 +35,9 @@ from infrastructure.reading import Reading
 
 FOREVER: Final = "max-age=31536000, immutable"
 A_WHILE: Final = "max-age=3600"
-"""A partial tile never changes either, but the whole one takes its place."""
+"""A partial tile never changes either, but the whole one takes its place; and where the path names no log,
+another may take the log's place.
+"""
 A_MINUTE: Final = "max-age=60"
 A_MOMENT: Final = "max-age=1"
 
@@ -102,7 +104,7 @@ async def read_entries(request: Request, _: _Auditor, log: _Log) -> Response:
     encoding = "gzip" if _takes_gzip(request) else None
     if encoding is not None:
         data = await asyncio.to_thread(gzip.compress, data, 6, mtime=0)
-    return _answer(request, data, BYTES, f"private, {_age(width)}", encoding)
+    return _answer(request, data, BYTES, f"private, {_age(request, width)}", encoding)
 
 
 @served(
@@ -116,11 +118,12 @@ async def read_entries(request: Request, _: _Auditor, log: _Log) -> Response:
 def read_tile(request: Request, log: _Log) -> Response:
     """256 hashes of 32 bytes, or as many as a part of it is asked for (C2SP tlog-tiles).
 
-    A tile of the newest checkpoint's tree, or of any smaller one: it is the same for ever.
+    A tile of the newest checkpoint's tree, or of any smaller one. Where the path names the log's generation,
+    it is the same for ever.
     """
     level: str = request.path_params["level"]
     number, width = _tile(request, log, level)
-    return _answer(request, log.tile(int(level), number, width), BYTES, f"public, {_age(width)}")
+    return _answer(request, log.tile(int(level), number, width), BYTES, f"public, {_age(request, width)}")
 
 
 @served(
@@ -162,7 +165,7 @@ def read_consistency(request: Request, log: _Log) -> Response:
     if old > new or new > _published(log)[1].size:
         raise _nothing("No checkpoint has that many events, or the sizes are the other way round.")
     proof = "".join(f"{_base64(each)}\n" for each in log.consistency(old, new))
-    return _answer(request, proof.encode(), TEXT, f"public, {FOREVER}")
+    return _answer(request, proof.encode(), TEXT, f"public, {_age(request)}")
 
 
 def _published(log: Generation) -> tuple[bytes, Checkpoint]:
@@ -212,8 +215,9 @@ def _packed(log: Generation, number: int, events: list[bytes]) -> bytes:
     return pack_entries(events)
 
 
-def _age(width: int) -> str:
-    return FOREVER if width == TILE_WIDTH else A_WHILE
+def _age(request: Request, width: int = TILE_WIDTH) -> str:
+    lasts = width == TILE_WIDTH and "generation" in request.path_params
+    return FOREVER if lasts else A_WHILE
 
 
 def _answer(request: Request, data: bytes, kind: str, caching: str, encoding: str | None = None) -> Response:

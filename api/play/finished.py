@@ -99,7 +99,8 @@ async def evidence_of(
     stored = await service.reading.events(found.round.id)
     last = decode(stored[-1])
     size = max(last.position, since or 0)
-    log, note = await sealed(service.log, size, last.recorded_at, service.clock)
+    state = await service.reading.registers.log()
+    log, note = await sealed(service.log, state, size, last.recorded_at, service.clock)
     return await asyncio.to_thread(evidence, found, stored, player, log, note, since)
 
 

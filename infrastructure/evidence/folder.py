@@ -122,6 +122,11 @@ class Generation:
         self._tiles: OrderedDict[tuple[int, int], tuple[int, Sequence[bytes]]] = OrderedDict()
         self._notes: dict[str, _Seen] = {}
 
+    @property
+    def number(self) -> int:
+        """Which of the ledger's logs it is; they count from 1."""
+        return int(self.place.name)
+
     def newest(self) -> Checkpoint | None:
         """The newest published checkpoint; None before the first. Raises LogUnavailable."""
         return self._note(CHECKPOINT).checkpoint

@@ -25,6 +25,7 @@ KEY = b"k" * 32
 EVENTS = [b"event %d" % number for number in range(70_000)]
 LEAVES = merkle.leaf_hashes(EVENTS)
 YEAR = "public, max-age=31536000, immutable"
+HOUR = "public, max-age=3600"
 
 
 @dataclass
@@ -105,15 +106,18 @@ def test_the_checkpoint_is_a_signed_note(log: Log) -> None:
     [(0, 0, 256), (0, 272, 256), (0, 273, 112), (0, 273, 3), (1, 0, 256), (1, 1, 17), (2, 0, 1), (0, 5, 7)],
 )
 def test_a_tile_is_what_its_path_says(log: Log, level: int, number: int, width: int) -> None:
-    """Hashes of complete subtrees, 32 bytes each; a whole tile stays for a year, a partial one an hour."""
+    """Hashes of complete subtrees, 32 bytes each; a named log's whole tile stays for a year, others an hour."""
     answer = log.get(f"/log/{tile_path(level, number, width)}")
+    named = log.get(f"/log/1/{tile_path(level, number, width)}")
     assert answer.status_code == 200
     span = 256**level
     first = number * 256 * span
     hashes = [merkle.root_of(LEAVES[first + at * span : first + (at + 1) * span]) for at in range(width)]
     assert answer.content == b"".join(hashes)
     assert answer.headers["content-type"] == "application/octet-stream"
-    assert answer.headers["cache-control"] == (YEAR if width == 256 else "public, max-age=3600")
+    assert answer.headers["cache-control"] == HOUR
+    assert named.content == answer.content
+    assert named.headers["cache-control"] == (YEAR if width == 256 else HOUR)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +254,7 @@ def test_a_proof_has_the_witnesses_as_far_as_they_came(tmp_path: Path) -> None:
 def test_consistency_of_any_two_sizes(log: Log) -> None:
     """Hashes, one a line, that prove that the larger tree begins with the smaller one."""
     for old, new in ((1, 70_000), (256, 257), (65_535, 65_536), (69_999, 70_000), (0, 5), (9, 9)):
-        answer = log.get(f"/log/consistency/{old}/{new}")
+        answer = log.get(f"/log/1/consistency/{old}/{new}")
         assert answer.headers["cache-control"] == YEAR
         proof = [base64.b64decode(line) for line in answer.text.split("\n")[:-1]]
         roots = merkle.root_of(LEAVES[:old]), merkle.root_of(LEAVES[:new])
