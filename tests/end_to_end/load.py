@@ -149,7 +149,8 @@ def check_read_side(service: Service, *where: str, **environment: str) -> None:
         ended = run(*command, *where, **environment)
         assert ended.returncode == 0, ended.stdout + ended.stderr
     assert rows(service.admin_dsn, "SELECT * FROM ledger_read.alarms") == []
-    assert service.http.get(f"{service.url}/readyz").status_code == 200
+    ready = service.http.get(f"{service.url}/readyz")
+    assert ready.status_code == 200, ready.text
 
 
 def check_commands(service: Service, load: Load) -> None:

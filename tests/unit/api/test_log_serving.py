@@ -106,7 +106,7 @@ def test_the_checkpoint_is_a_signed_note(log: Log) -> None:
     [(0, 0, 256), (0, 272, 256), (0, 273, 112), (0, 273, 3), (1, 0, 256), (1, 1, 17), (2, 0, 1), (0, 5, 7)],
 )
 def test_a_tile_is_what_its_path_says(log: Log, level: int, number: int, width: int) -> None:
-    """Hashes of complete subtrees, 32 bytes each; a named log's whole tile stays for a year, others an hour."""
+    """Hashes of complete subtrees, 32 bytes each; a named log's whole tile stays a year, others an hour."""
     answer = log.get(f"/log/{tile_path(level, number, width)}")
     named = log.get(f"/log/1/{tile_path(level, number, width)}")
     assert answer.status_code == 200
