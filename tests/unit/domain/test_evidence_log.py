@@ -72,6 +72,7 @@ def test_a_log_is_started_once(ledger: Ledger) -> None:
         (FIRST, f"{FIRST}+00000000+{vkey().rpartition('+')[2]}"),
         (FIRST, f"{FIRST}+00000000+%%%"),
         (FIRST, f"{vkey()}="),
+        (FIRST, f"{FIRST}+00000000+A=A"),
         (FIRST, ""),
     ],
 )
