@@ -8,7 +8,6 @@ that nothing happens twice.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +21,7 @@ from psycopg import sql
 
 from domain.commands import TimeOutRound
 from infrastructure import defects, partitions
+from infrastructure.advisory import lock_number
 from infrastructure.clock import Clock
 from infrastructure.ledger.submission import (
     ACCEPTED,
@@ -219,7 +219,7 @@ class Jobs:
         while not self._stop.is_set():
             if not self._acting:
                 (self._acting,) = connection.execute(
-                    "SELECT pg_try_advisory_lock(%s)", [lock_number(self._schema)]
+                    "SELECT pg_try_advisory_lock(%s)", [lock_number("jobs", self._schema)]
                 ).fetchone() or (False,)
             if not (self._acting and self.turn(connection)):
                 self._stop.wait(TURN_SECONDS)
@@ -235,8 +235,3 @@ def _end(future: Future[Result]) -> Result:
         return future.result(0)
     except (CommandFailed, ReadOnly):
         return Result(REJECTED, b"", 0)  # the writer has logged it; it is tried again in the next turn
-
-
-def lock_number(schema: str) -> int:
-    """The advisory lock of a ledger's jobs: 63 bits of a hash, since such a lock has a number, no name."""
-    return int.from_bytes(hashlib.sha256(f"stud-ledger jobs {schema}".encode()).digest()[:8], "big") >> 1

@@ -8,7 +8,7 @@ live tables as they come up; the others are compared at the end, at one position
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -25,7 +25,7 @@ from infrastructure.projections.engine import Engine
 from infrastructure.projections.kinds import Row, Table
 from infrastructure.projections.round_facts import RoundFacts
 from infrastructure.projections.shelf import PostgresShelf
-from infrastructure.projections.sink import RUNNING, STOPPED, Checkpoint, Difference, Move, Stale
+from infrastructure.projections.sink import RUNNING, STOPPED, Checkpoint, Move, Stale
 from infrastructure.projections.source import PostgresSource
 from infrastructure.projections.tables import read_schema
 
@@ -159,7 +159,7 @@ class _Live(PostgresShelf):
 
 
 class _Comparing:
-    """A `Sink` that compares what it is given with the live tables."""
+    """An `EngineSink` that compares what it is given with the live tables."""
 
     def __init__(
         self,
@@ -216,30 +216,6 @@ class _Comparing:
 
     def resume(self, name: str, build: int) -> None:
         """Nothing was ever stopped that goes on."""
-
-    def request(self, name: str) -> bool:
-        """There is no rebuilding of a rebuild."""
-        raise NotImplementedError(name)
-
-    def cancel(self, name: str) -> bool:
-        """The same."""
-        raise NotImplementedError(name)
-
-    def begin(self, name: str, build: int) -> None:
-        """The same."""
-        raise NotImplementedError(name)
-
-    def compare(self, name: str, live: int, rebuilt: int) -> Generator[Difference | None, None, None]:
-        """The same."""
-        raise NotImplementedError(name)
-
-    def switch(self, name: str, live: int, rebuilt: int, difference: Difference | None) -> bool:
-        """The same."""
-        raise NotImplementedError(name)
-
-    def drop(self, name: str, build: int) -> bool:
-        """The same."""
-        raise NotImplementedError(name)
 
     # ── Comparing ───────────────────────────────────────────────────────────────────────────────────────────
     def compare_whole(self, position: int) -> None:

@@ -6,7 +6,6 @@ goes on, from its beginning, after a restart; one that has failed `ATTEMPTS_MAX`
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import structlog
 from psycopg import sql
 
 from infrastructure import defects
+from infrastructure.advisory import lock_number
 from infrastructure.audit.database import Database, connect
 from infrastructure.audit.pool import Beside, WorkerDied, WorkFailed, usable_processors
 from infrastructure.audit.prepare import of_database
@@ -95,7 +95,7 @@ class AuditRunner:
         while not self._stop.is_set():
             if not acting:
                 (acting,) = connection.execute(
-                    "SELECT pg_try_advisory_lock(%s)", [lock_number(self._ledger.schema)]
+                    "SELECT pg_try_advisory_lock(%s)", [lock_number("audits", self._ledger.schema)]
                 ).fetchone() or (False,)
             run = self._next(connection) if acting else None
             if run is not None:
@@ -169,9 +169,3 @@ def make(run: Run, tell: Callable[[int], None]) -> None:
         report = audit(source, wanted, in_processes(max(1, usable_processors() - 1)), come_to)
         store.keep(run.run_id, encoded(report.as_json()))
     Recording(ledger.dsn, ledger.schema, ledger.keys_folder).end(report)
-
-
-def lock_number(schema: str) -> int:
-    """The advisory lock of who makes a ledger's audits: 63 bits of a hash."""
-    digest = hashlib.sha256(f"stud-ledger audits {schema}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> 1

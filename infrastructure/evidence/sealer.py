@@ -8,7 +8,6 @@ not know it yet, from writing beside the next one.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import threading
 import time
@@ -23,6 +22,7 @@ from psycopg import sql
 
 from domain.commands import HaltLog
 from infrastructure import defects, log_keys
+from infrastructure.advisory import lock_number
 from infrastructure.evidence.asking import WitnessAddress
 from infrastructure.evidence.events import PostgresEvents
 from infrastructure.evidence.files import Disk
@@ -161,7 +161,7 @@ class Sealer:
         (had,) = self._connection.execute(
             # More than once by the same connection is granted each time, and let go with it.
             "SELECT pg_try_advisory_lock(%s)",
-            [lock_number(self._schema)],
+            [lock_number("sealer", self._schema)],
         ).fetchone() or (False,)
         return bool(had)
 
@@ -239,8 +239,3 @@ class SealerRunner:
             began = time.monotonic()
             if not sealer.turn():
                 self._stop.wait(max(0.0, began + TURN_SECONDS - time.monotonic()))
-
-
-def lock_number(schema: str) -> int:
-    """The advisory lock of who seals a ledger: 63 bits of a hash, as such a lock has a number, no name."""
-    return int.from_bytes(hashlib.sha256(f"stud-ledger sealer {schema}".encode()).digest()[:8], "big") >> 1

@@ -24,7 +24,7 @@ from infrastructure.projections.group import Failed, Group, Member
 from infrastructure.projections.happened import batch_from
 from infrastructure.projections.kinds import Facts, Projection, Row
 from infrastructure.projections.rounds import Rounds
-from infrastructure.projections.sink import RUNNING, STOPPED, Checkpoint, Move, Refused, Sink, Stale
+from infrastructure.projections.sink import RUNNING, STOPPED, Checkpoint, EngineSink, Move, Refused, Stale
 from infrastructure.projections.source import Source
 
 BATCH_EVENTS_MAX: Final = 5_000
@@ -46,7 +46,7 @@ class Engine:
     def __init__(
         self,
         source: Source,
-        sink: Sink,
+        sink: EngineSink,
         projections: Iterable[Callable[[], Projection]],
         facts: Callable[[], Facts],
         *,

@@ -17,6 +17,7 @@ import psycopg
 import structlog
 
 from infrastructure import defects
+from infrastructure.advisory import lock_number
 from infrastructure.projections import tables
 from infrastructure.projections.catalogue import PROJECTIONS
 from infrastructure.projections.engine import BATCH_EVENTS_MAX, Engine
@@ -85,7 +86,7 @@ class Projector:
         if self._engine is not None:
             return True
         (had,) = self._writing.execute(
-            "SELECT pg_try_advisory_lock(%s)", [tables.lock_number(self._schema)]
+            "SELECT pg_try_advisory_lock(%s)", [lock_number("projections", self._schema)]
         ).fetchone() or (False,)
         if had:
             tables.ensure(self._writing, self._schema, self._projections)

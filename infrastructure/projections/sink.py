@@ -68,8 +68,11 @@ class Refused(Exception):
     """The rows cannot be kept: a constraint, a value without a place. Nothing of it was written."""
 
 
-class Sink(Protocol):
-    """Not thread safe. Errors of a lost connection pass through; what was under way may have happened."""
+class EngineSink(Protocol):
+    """What the engine writes to.
+
+    Not thread safe. Errors of a lost connection pass through; what was under way may have happened.
+    """
 
     def checkpoints(self) -> list[Checkpoint]:
         """All builds, by name, the live one of each first."""
@@ -85,6 +88,10 @@ class Sink(Protocol):
 
     def resume(self, name: str, build: int) -> None:
         """Note that a build goes on; its alarm goes away. Harmless where it was not stopped."""
+
+
+class Sink(EngineSink, Protocol):
+    """One that keeps several builds of a projection, so that one can be built anew beside the live one."""
 
     def request(self, name: str) -> bool:
         """Ask for a rebuild; return False where one is under way. One that has failed makes room."""

@@ -7,7 +7,6 @@ role makes nothing.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
@@ -226,12 +225,6 @@ def drop_tables(connection: psycopg.Connection, schema: str, tables: Iterable[st
 def physical(schema: str, table: str, build: int) -> sql.Identifier:
     """Return the name of a build's table."""
     return _qualified(schema, f"{table}__{build}")
-
-
-def lock_number(schema: str) -> int:
-    """The advisory lock of who projects a ledger: 63 bits of a hash, as such a lock has a number, no name."""
-    digest = hashlib.sha256(f"stud-ledger projections {schema}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> 1
 
 
 def _columns(connection: psycopg.Connection, schema: str, view: str) -> list[Column]:

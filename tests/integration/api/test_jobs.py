@@ -13,7 +13,8 @@ from structlog.testing import capture_logs
 
 from domain.commands import OpenRound, TimeOutRound
 from infrastructure import ids, jobs
-from infrastructure.jobs import DUE_MAX, Jobs, lock_number
+from infrastructure.advisory import lock_number
+from infrastructure.jobs import DUE_MAX, Jobs
 from infrastructure.ledger.submission import (
     ACCEPTED,
     CommandFailed,
@@ -133,7 +134,7 @@ def test_only_one_process_acts_and_another_takes_over(stage: Api) -> None:
         connection.execute(
             """SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
             AND (classid::bigint << 32) + objid::bigint = %s AND granted""",
-            [lock_number(stage.schema)],
+            [lock_number("jobs", stage.schema)],
         )
     eventually(lambda: second.acting)
     eventually(lambda: not service.jobs.acting)  # it learns of it when it next asks
