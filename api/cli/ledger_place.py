@@ -9,11 +9,11 @@ from typing import Literal
 
 from psycopg.conninfo import make_conninfo
 
+from api.cli.administrator import administrator
 from api.cli.data_directory import DataDirectory
 from api.cli.serve import with_password
-from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
+from infrastructure.bootstrap import DEFAULT_SCHEMA
 from infrastructure.keys import load_passwords
-from infrastructure.postgres import DirectoryInUseError, EmbeddedPostgres
 
 
 @contextlib.contextmanager
@@ -30,11 +30,6 @@ def ledger(
     if database_url is not None:
         yield with_password(database_url, directory.keys)
         return
-    if not directory.postgres.is_dir():
-        raise NotReadyError(f"there is no ledger in {directory.path}")
-    server = EmbeddedPostgres(directory.postgres, pg_bin)
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(DirectoryInUseError):  # a service is running: its server is asked
-            stack.enter_context(server)
+    with administrator(directory, pg_bin, None) as dsn:
         password = load_passwords(directory.keys)[role]
-        yield make_conninfo(server.dsn, user=f"{DEFAULT_SCHEMA}_{role}", password=password)
+        yield make_conninfo(dsn, user=f"{DEFAULT_SCHEMA}_{role}", password=password)

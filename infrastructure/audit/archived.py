@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
-import hashlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import orjson
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -27,6 +24,7 @@ from infrastructure.audit.report import Check, Report, Scope, Totals
 from infrastructure.audit.results import Finding, Opening, StoredRow
 from infrastructure.audit.run import Aside, Wanted
 from infrastructure.audit.signed import Claim
+from infrastructure.audit.source import published
 from infrastructure.checking.exact import MINOR
 from infrastructure.evidence.notes import Checkpoint, parse_vkey
 
@@ -72,12 +70,7 @@ class Archived:
 
     def rulesets(self) -> dict[str, bytes]:
         """The content of all rule sets that were published up to the end, by its SHA-256 (hex)."""
-        found = {}
-        for stored in self.stream_events("ruleset"):
-            with contextlib.suppress(ValueError, KeyError, TypeError):  # an edited event is found as such
-                content = orjson.dumps(orjson.loads(stored)["data"]["content"], option=orjson.OPT_SORT_KEYS)
-                found[hashlib.sha256(content).hexdigest()] = content
-        return found
+        return published(self.stream_events("ruleset"))
 
     def stream_events(self, kind: str) -> list[bytes]:
         """The events of all streams of a kind that is kept from day to day, in the order of positions."""

@@ -5,8 +5,6 @@ Events never change, so that every page is a transaction of its own, on a servic
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,6 +16,7 @@ from psycopg import sql
 
 from infrastructure.audit.cutting import PARTITION_POSITIONS, spans
 from infrastructure.audit.results import Opening, StoredRow
+from infrastructure.audit.source import published
 from infrastructure.ledger import horizon
 
 PAGE: Final = 4_096
@@ -110,12 +109,7 @@ class Database:
 
     def rulesets(self) -> dict[str, bytes]:
         """The content of all published rule sets by its SHA-256 (hex), out of their events."""
-        found = {}
-        for stored in self.stream_events("ruleset"):
-            with contextlib.suppress(ValueError, KeyError, TypeError):  # an edited event is found as such
-                content = orjson.dumps(orjson.loads(stored)["data"]["content"], option=orjson.OPT_SORT_KEYS)
-                found[hashlib.sha256(content).hexdigest()] = content
-        return found
+        return published(self.stream_events("ruleset"))
 
     def stream_events(self, kind: str) -> list[bytes]:
         """The events of all streams of a kind of which there are few, in the order of positions."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 from collections.abc import Iterable, Iterator
 from typing import Literal, Protocol
+
+import orjson
 
 from infrastructure.audit.results import Opening, StoredRow
 
@@ -49,3 +53,13 @@ class Source(Protocol):
 
     def last_by(self, moment: str) -> int:
         """The last position that was recorded at or before a moment (UTC, six digits)."""
+
+
+def published(events: Iterable[bytes]) -> dict[str, bytes]:
+    """The canonical content of the rule sets that these events publish, by its SHA-256 (hex)."""
+    found = {}
+    for stored in events:
+        with contextlib.suppress(ValueError, KeyError, TypeError):  # an edited event is found as such
+            content = orjson.dumps(orjson.loads(stored)["data"]["content"], option=orjson.OPT_SORT_KEYS)
+            found[hashlib.sha256(content).hexdigest()] = content
+    return found
