@@ -2,15 +2,18 @@
 
 A round that stays open holds back the bundles it has events in, and no others. Which rounds hold a bundle
 back is remembered; the bundle itself is read again when it is due, unless it is due at once, as most are.
+What is read again is held against the tile first: a bundle says for ever what was sealed.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from infrastructure.evidence import merkle
 from infrastructure.evidence.events import Events, Row, are_in_order, read_all
+from infrastructure.evidence.folder import LogUnavailable
 from infrastructure.evidence.merkle import TILE_WIDTH
 from infrastructure.evidence.sealed import SealedLog
 from infrastructure.evidence.tiles import pack_entries
@@ -27,11 +30,16 @@ UNKNOWN: Final = frozenset({""})
 
 
 class Bundles:
-    """The bundles of a log that are still to be written."""
+    """The bundles of a log that are still to be written.
 
-    def __init__(self, events: Events, log: SealedLog) -> None:
+    `compare` is told the tiles whose events are not what was sealed. It raises what is to be raised where the
+    ledger is not the one that was signed, and returns where only the tile was damaged, and is mended.
+    """
+
+    def __init__(self, events: Events, log: SealedLog, compare: Callable[[int], None]) -> None:
         self._events = events
         self._log = log
+        self._compare = compare
         self._waiting: dict[int, frozenset[str]] = {}
         self._rows: dict[int, Sequence[Row]] = {}
         self._tiles = log.bundled
@@ -59,7 +67,7 @@ class Bundles:
     def write(self) -> bool:
         """Write what can be written, up to a bound; return whether there may be more at once.
 
-        Raises OSError and what reading raises.
+        Raises OSError and what reading and comparing raise.
         """
         rows, self._rows = self._rows, {}
         if not self._waiting or time.monotonic() < self._look_at:
@@ -68,7 +76,7 @@ class Bundles:
         due = [number for number, held in self._waiting.items() if not held]
         for at in range(0, min(len(due), BUNDLES_MAX), BUNDLES_AT_ONCE):
             numbers = due[at : at + BUNDLES_AT_ONCE]
-            found = [(number, rows.get(number) or self._read(number)) for number in numbers]
+            found = [(number, rows.get(number) or self._sealed(number)) for number in numbers]
             self._log.write_bundles(
                 [(number, pack_entries(row[2] for row in events)) for number, events in found if events]
             )
@@ -88,6 +96,23 @@ class Bundles:
         for number, held in self._waiting.items():
             if held is not UNKNOWN:
                 self._waiting[number] = held & open_rounds
+
+    def _sealed(self, number: int) -> Sequence[Row]:
+        """A tile's events, which have its hashes; none where they are not to be had any more."""
+        found = self._read(number)
+        if not self._has_hashes(number, found):
+            self._compare(number)
+            found = self._read(number)
+            if found and not self._has_hashes(number, found):
+                raise LogUnavailable(f"the events of tile {number} have changed while they were compared")
+        return found
+
+    def _has_hashes(self, number: int, rows: Sequence[Row]) -> bool:
+        try:
+            tile = self._log.reader.tile(0, number)
+        except LogUnavailable:
+            return False
+        return b"".join(merkle.leaf_hashes(row[2] for row in rows)) == tile
 
     def _read(self, number: int) -> Sequence[Row]:
         """A tile's events; none where they are not to be had any more."""

@@ -58,7 +58,7 @@ class Comparing:
         """Compare the last sealed events. Raises Disagreement, OSError and what reading raises."""
         tiles = -(-self._log.size // TILE_WIDTH)
         for number in range(max(0, (self._log.size - FIRST_EVENTS) // TILE_WIDTH), tiles):
-            self._compare(number)
+            self.compare(number)
         self._next = random.randrange(tiles) if tiles else 0  # noqa: S311 - no secret
 
     def go_on(self) -> None:
@@ -72,7 +72,7 @@ class Comparing:
             if time.monotonic() - began > TURN_SECONDS:
                 break
             number = self._next if first <= self._next < end else first
-            self._compare(number)
+            self.compare(number)
             self._next = number + 1
         self._not_before = time.monotonic() + SHARE * (time.monotonic() - began)
 
@@ -94,7 +94,8 @@ class Comparing:
             self._repaired((damaged[0].number << TILE_HEIGHT * (damaged[0].level + 1)) + 1)
 
     # ── One tile ────────────────────────────────────────────────────────────────────────────────────────────
-    def _compare(self, number: int) -> None:
+    def compare(self, number: int) -> None:
+        """Compare a tile's events with it; write it again where it was damaged. Raises as `begin` does."""
         first = number * TILE_WIDTH
         width = min(TILE_WIDTH, self._log.size - first)
         if first < self._events.horizon():

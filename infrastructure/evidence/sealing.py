@@ -149,7 +149,7 @@ class Sealing:
         log.publish_head()
         for name in (BEHIND, DIFFERS, LOST):
             self._end(name)
-        return _Open(log, comparing, Bundles(self.events, log))
+        return _Open(log, comparing, Bundles(self.events, log, comparing.compare))
 
     def _seal(self, opened: _Open, state: LogState) -> bool:
         """Seal the next events.

@@ -298,6 +298,35 @@ def test_a_new_log_waits_for_events_that_were_taken_out(ledger: Ledger) -> None:
     assert "attach their partitions" in ledger.alarms["log_stuck"][1]
 
 
+@pytest.mark.parametrize("damaged", ["events", "tile"])
+def test_a_bundle_that_had_to_wait_is_of_what_was_sealed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str
+) -> None:
+    """Events read again for one are held against the tile: changed ones halt the ledger."""
+    monkeypatch.setattr("infrastructure.evidence.bundles.LOOK_SHARE", 0)
+    monkeypatch.setattr(comparing, "TURN_SECONDS", -1.0)  # so that nothing else sees it
+    ledger = Ledger(tmp_path)
+    ledger.unfinished = {"round-a"}
+    ledger.append(256, "round-a")
+    ledger.append(2_000)
+    sealing = settled(ledger.sealing())
+    assert ledger.generation.entries(0) is None
+    if damaged == "events":
+        ledger.rows[7] = (8, "round-a", b"another")
+    else:
+        (ledger.generation.place / "tile/0/000").write_bytes(b"?" * 8_192)
+    ledger.unfinished.clear()
+    settled(sealing)
+    if damaged == "events":
+        assert [(halt.reason, halt.position) for halt in ledger.halts] == [("differs", 7)]
+        assert ledger.generation.entries(0) is None
+    else:
+        assert (ledger.halts, list(ledger.alarms), ledger.verify()) == ([], ["log_tiles"], 2_256)
+        bundle = ledger.generation.entries(0)
+        assert bundle is not None
+        assert unpack_entries(bundle) == [row[2] for row in ledger.rows[:256]]
+
+
 def test_bundles_wait_for_their_rounds_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A round that stays open holds back the bundles it has events in, and no other; also over a restart."""
     monkeypatch.setattr("infrastructure.evidence.bundles.LOOK_SHARE", 0)
