@@ -21,7 +21,8 @@ import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
@@ -92,7 +93,7 @@ def begin(folder: Path, generation: int) -> None:
     Where the ledger says so and the mark is missing, the log's folder was lost. Harmless when repeated.
     Raises OSError.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files.make_folder(folder, Path(folder.anchor))
     place = folder / str(generation)
     files.make_folder(place, folder)
     if not (place / BEGUN).exists():
@@ -113,13 +114,23 @@ class _Seen(NamedTuple):
     checkpoint: Checkpoint | None
 
 
+class _Tile(NamedTuple):
+    """At least `width` of a tile's hashes, with the nodes above them, as its file was at a monotonic time."""
+
+    looked_at: float
+    path: Path
+    stamp: tuple[int, ...]
+    width: int
+    nodes: Sequence[bytes]
+
+
 class Generation:
     """One log of a folder. Safe to use from several threads."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
         self._lock = threading.Lock()
-        self._tiles: OrderedDict[tuple[int, int], tuple[int, Sequence[bytes]]] = OrderedDict()
+        self._tiles: OrderedDict[tuple[int, int], _Tile] = OrderedDict()
         self._notes: dict[str, _Seen] = {}
 
     @property
@@ -194,52 +205,70 @@ class Generation:
 
         Whether a signed tree has that many is for the caller to know. Raises LogUnavailable.
         """
-        if not (0 <= level <= LEVEL_MAX and 0 < width <= TILE_WIDTH):
-            raise LogUnavailable("there is no such tile")
-        whole = self.place / tile_path(level, index)
-        # While a sealer fills a tile, a partial one can go between two looks: then the whole one is there.
-        for _ in range(_ATTEMPTS):
-            data = _read(whole)
-            if data is None and width < TILE_WIDTH:
-                data = _read(self.place / tile_path(level, index, width)) or self._longer(whole, width)
-            if data is not None:
-                break
-        if data is None or len(data) < width * HASH_BYTES:
-            raise LogUnavailable(f"the tile {tile_path(level, index, width)} is missing or damaged")
-        return data[: width * HASH_BYTES]
+        return self._tile(level, index, width)[2]
 
     def entries(self, index: int) -> bytes | None:
         """A whole bundle of 256 entries; None while one of its rounds is open. Raises LogUnavailable."""
         return _read(self.place / entries_path(index))
 
-    @staticmethod
-    def _longer(whole: Path, width: int) -> bytes | None:
-        """A partial tile that has more: the ones of some sizes between are not there."""
-        try:
-            widths = [
-                int(each.name) for each in whole.with_name(f"{whole.name}.p").iterdir() if each.name.isdigit()
-            ]
-        except FileNotFoundError:
-            return None
-        longer = [each for each in widths if each > width]
-        return _read(whole.with_name(f"{whole.name}.p") / str(min(longer))) if longer else None
+    def _tile(self, level: int, index: int, width: int) -> tuple[Path, tuple[int, ...], bytes]:
+        """The same, with the file that it was found in and that file's stamp."""
+        if not (0 <= level <= LEVEL_MAX and 0 < width <= TILE_WIDTH):
+            raise LogUnavailable("there is no such tile")
+        # While a sealer fills a tile, a partial one can go between two looks: then the whole one is there.
+        for _ in range(_ATTEMPTS):
+            for path in self._files(level, index, width):
+                stamp = _stamp(path)  # before it is read, as with notes
+                data = _read(path)
+                if data and len(data) >= width * HASH_BYTES:
+                    return path, stamp, data[: width * HASH_BYTES]
+                if data:
+                    break
+        raise LogUnavailable(f"the tile {tile_path(level, index, width)} is missing or damaged")
+
+    def _files(self, level: int, index: int, width: int) -> Iterator[Path]:
+        """Where a tile may stand: whole, or as a partial one; in one that has more, if need be."""
+        whole = self.place / tile_path(level, index)
+        yield whole
+        if width == TILE_WIDTH:
+            return
+        partial = self.place / tile_path(level, index, width)
+        yield partial
+        with suppress(FileNotFoundError):
+            widths = [int(each.name) for each in partial.parent.iterdir() if each.name.isdigit()]
+            if longer := [each for each in widths if each > width]:
+                yield partial.with_name(str(min(longer)))
 
     def _nodes(self, level: int, index: int, width: int) -> Sequence[bytes]:
         """The nodes of a tile of at least this width: for each height, all hashes as one string."""
         with self._lock:
             found = self._tiles.get((level, index))
-            if found is not None and found[0] >= width:
-                self._tiles.move_to_end((level, index))
-                return found[1]
-        nodes = [self.tile(level, index, width)] if width else [b""]
-        while len(nodes) < TILE_HEIGHT:
-            nodes.append(merkle.level_above(nodes[-1]))
+        if found is None or found.width < width or (found := self._still(found)) is None:
+            found = self._read_tile(level, index, width)
         with self._lock:
-            self._tiles[level, index] = (width, nodes)
+            self._tiles[level, index] = found
             self._tiles.move_to_end((level, index))
             while len(self._tiles) > TILES_MAX:
                 self._tiles.popitem(last=False)
-        return nodes
+        return found.nodes
+
+    @staticmethod
+    def _still(tile: _Tile) -> _Tile | None:
+        """A known tile, if its file is the one that was read: one that was damaged is written again."""
+        now = time.monotonic()
+        if now - tile.looked_at < LOOK_SECONDS:
+            return tile
+        return tile._replace(looked_at=now) if _stamp(tile.path) == tile.stamp else None
+
+    def _read_tile(self, level: int, index: int, width: int) -> _Tile:
+        now = time.monotonic()
+        path, stamp, hashes = (
+            self._tile(level, index, width) if width else (self.place, _stamp(self.place), b"")
+        )
+        nodes = [hashes]
+        while len(nodes) < TILE_HEIGHT:
+            nodes.append(merkle.level_above(nodes[-1]))
+        return _Tile(now, path, stamp, width, nodes)
 
     def _note(self, name: str) -> _Seen:
         """A note's file, as of at most `LOOK_SECONDS` ago."""
@@ -348,7 +377,7 @@ def _stamp(path: Path) -> tuple[int, ...]:
         found = path.stat()
     except OSError:
         return ()
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 
 def _checkpoint(path: Path, data: bytes) -> Checkpoint:

@@ -23,6 +23,7 @@ from psycopg import sql
 from domain.commands import HaltLog
 from infrastructure import defects, log_keys
 from infrastructure.advisory import lock_number
+from infrastructure.evidence import files
 from infrastructure.evidence.asking import WitnessAddress
 from infrastructure.evidence.events import PostgresEvents
 from infrastructure.evidence.files import Disk
@@ -167,7 +168,7 @@ class Sealer:
 
     def _has_folder(self) -> bool:
         if self._descriptor is None:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            files.make_folder(self._folder, Path(self._folder.anchor))
             self._descriptor = os.open(self._folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             self._stack.callback(os.close, self._descriptor)
         try:

@@ -173,6 +173,30 @@ def test_what_lies_beyond_the_tree_is_never_kept(tmp_path: Path) -> None:
     assert merkle.verify_inclusion(LEAVES[3], 3, 256, proof, merkle.root_of(LEAVES[:256]))
 
 
+@pytest.mark.parametrize(("size", "width"), [(300, 256), (200, 200)], ids=["whole", "partial"])
+def test_a_tile_that_was_mended_is_read_again(tmp_path: Path, size: int, width: int) -> None:
+    """Who read it while it was damaged proves with the mended one from the next look on."""
+    one = publish(tmp_path, 1, size)
+    path = one.place / tile_path(0, 0, width)
+    right, root = path.read_bytes(), merkle.root_of(LEAVES[:size])
+    path.write_bytes(b"?" * len(right))
+    assert not merkle.verify_inclusion(LEAVES[3], 3, size, one.inclusion(3, size), root)
+    files.write(path, right)
+    assert merkle.verify_inclusion(LEAVES[3], 3, size, one.inclusion(3, size), root)
+
+
+def test_a_tile_whose_file_stays_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at the file is all that a tile costs which is known."""
+    one = publish(tmp_path, 1, 300)
+    proof = one.inclusion(3, 300)
+
+    def read(path: Path) -> bytes:
+        raise AssertionError(path)
+
+    monkeypatch.setattr(folder, "_read", read)
+    assert one.inclusion(3, 300) == proof
+
+
 def test_damage_is_told(tmp_path: Path) -> None:
     """A short tile, a file that is no checkpoint, a place that is no tile: each is LogUnavailable."""
     one = publish(tmp_path, 1, 300)
@@ -205,6 +229,21 @@ def test_the_head_is_read_as_it_was_written(tmp_path: Path) -> None:
         (tmp_path / "head").write_bytes(damaged)
         with pytest.raises(LogUnavailable, match="is damaged"):
             folder.read_head(tmp_path)
+
+
+def test_a_log_s_folder_is_made_durably(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each folder's entry is on disk before anything stands in it, that of the log's own folder too."""
+    synced: list[Path] = []
+    sync_folder = files.sync_folder
+
+    def sync(place: Path) -> None:
+        sync_folder(place)
+        synced.append(place)
+
+    monkeypatch.setattr(files, "sync_folder", sync)
+    place = tmp_path / "data" / "log"
+    folder.begin(place, 1)
+    assert synced == [tmp_path, place.parent, place, place / "1"]
 
 
 def test_a_generation_is_marked_before_it_begins(tmp_path: Path) -> None:
