@@ -20,9 +20,10 @@ from infrastructure.archive import manifest as manifests
 from infrastructure.archive.day import frontier_of, hashes_of
 from infrastructure.archive.layout import CONTEXT, EVENTS, SEALED, SIGNATURE
 from infrastructure.archive.manifest import FORMAT, ArchiveError, hash_from, hash_text
-from infrastructure.archive.reader import Archive, Day, events
+from infrastructure.archive.reader import Archive, Day, events, read_whole
 from infrastructure.evidence.merkle import leaf_hashes, verify_consistency
 from infrastructure.evidence.notes import (
+    NOTE_BYTES_MAX,
     Checkpoint,
     NoteError,
     Verifier,
@@ -151,7 +152,7 @@ class _Checking:
         name = day.manifest.day
         try:
             self._check_signature(day)
-        except (NoteError, OSError) as error:
+        except (NoteError, ArchiveError, OSError) as error:
             self.differs(f"{name}/{SIGNATURE}: {error}")
         try:
             self._check_log(day)
@@ -214,7 +215,7 @@ class _Checking:
             self.differs("an event about the log, or about an export, is not one of its kind")
 
     def _check_signature(self, day: Day) -> None:
-        note = parse_note((day.folder / SIGNATURE).read_bytes())
+        note = parse_note(read_whole(day.folder / SIGNATURE, NOTE_BYTES_MAX))
         if note.text != manifests.signed_text(day.manifest, day.stored):
             raise NoteError("it signs another manifest")
         for verified in verify(note, self._keys(day)):

@@ -29,6 +29,10 @@ from infrastructure.archive.layout import (
 )
 from infrastructure.archive.manifest import ArchiveError, Manifest, Sealed, decode, decode_sealed, sha256
 
+MANIFEST_BYTES_MAX: Final = 65_536
+SEALED_BYTES_MAX: Final = 1_048_576
+"""Files that are read as a whole have a few kilobytes: whoever puts a larger one there fills no memory."""
+
 _ROW: Final = ["position", "stream", "version", "data"]
 
 
@@ -158,10 +162,10 @@ def read_day(folder: Path) -> Day:
     """A day in its folder. Raises ArchiveError where it is none."""
     name = MANIFEST
     try:
-        stored = (folder / name).read_bytes()
+        stored = read_whole(folder / name, MANIFEST_BYTES_MAX)
         manifest = decode(stored)
         name = SEALED
-        sealed = decode_sealed((folder / name).read_bytes())
+        sealed = decode_sealed(read_whole(folder / name, SEALED_BYTES_MAX))
     except OSError as error:
         raise ArchiveError(f"{folder.name}/{name} cannot be read ({error.strerror})") from None
     except ArchiveError as error:
@@ -169,6 +173,15 @@ def read_day(folder: Path) -> Day:
     if manifest.day != folder.name:
         raise ArchiveError(f"the folder {folder.name} holds the day {manifest.day}")
     return Day(folder, manifest, stored, sealed)
+
+
+def read_whole(path: Path, bytes_max: int) -> bytes:
+    """A small file. Raises ArchiveError where it is larger, and OSError."""
+    with path.open("rb") as file:
+        data = file.read(bytes_max + 1)
+    if len(data) > bytes_max:
+        raise ArchiveError(f"it is larger than {bytes_max} bytes")
+    return data
 
 
 def _require_next(before: Day, day: Day) -> None:

@@ -105,6 +105,15 @@ def test_a_whole_archive_passes(exported: Path) -> None:
         assert found.checkpoint.size >= found.events
 
 
+@pytest.mark.parametrize("name", [MANIFEST, SIGNATURE, SEALED])
+def test_a_file_without_end_is_not_read_to_its_end(copy: Path, name: str) -> None:
+    """What is read as a whole is read up to a bound: a sparse file of a terabyte is named as any other."""
+    with (days(copy)[1] / name).open("r+b") as file:
+        file.truncate(1 << 40)
+    problem = the_problem(check(copy, [KEY]))
+    assert f"{days(copy)[1].name}/{name}: it is larger than" in problem
+
+
 @pytest.mark.parametrize("name", [*FILES, MANIFEST, SIGNATURE, SEALED])
 def test_a_changed_byte_is_found(copy: Path, name: str) -> None:
     """One bit, near the beginning, the middle or the end of any file of a day, and that day is named."""
