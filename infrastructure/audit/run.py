@@ -20,7 +20,7 @@ from infrastructure.audit.log_files import LogFiles
 from infrastructure.audit.merging import Merger
 from infrastructure.audit.pool import NICENESS, Beside, Pool
 from infrastructure.audit.report import Check, Report, Scope, Totals, result_of
-from infrastructure.audit.results import FINDINGS_MAX, Context, Finding, Outcome
+from infrastructure.audit.results import FINDINGS_MAX, Context, Finding, Opening, Outcome
 from infrastructure.audit.signed import Claim
 from infrastructure.audit.source import Part, Source
 from infrastructure.audit.work import Done, Work
@@ -119,7 +119,8 @@ def audit(source: Source, wanted: Wanted, execute: Execute, progress: Progress) 
         for _, process in asides:
             stack.callback(process.close)
         told = _Telling(wanted, [process for _, process in asides], progress)
-        merger = stack.enter_context(Merger(context, source.opening(wanted.after)))
+        opening = source.opening(wanted.after)
+        merger = stack.enter_context(Merger(context, opening))
         for done in execute(Work(context, wanted.files), source.parts(wanted.after, wanted.up_to)):
             merger.add(done.result)
             if done.compared is not None:
@@ -147,7 +148,7 @@ def audit(source: Source, wanted: Wanted, execute: Execute, progress: Progress) 
             outcome.pots,
         ),
         checks=[
-            *_checks(wanted, outcome, compared, findings),
+            *_checks(wanted, opening, outcome, compared, findings),
             *(
                 Check(each.check, "fail" if found else "pass", count, each.unit)
                 for each, found, count in beside
@@ -223,7 +224,11 @@ def _folder(wanted: Wanted) -> Path | None:
 
 
 def _checks(
-    wanted: Wanted, outcome: Outcome, compared: _Compared, findings: Sequence[Finding]
+    wanted: Wanted,
+    opening: Opening | None,
+    outcome: Outcome,
+    compared: _Compared,
+    findings: Sequence[Finding],
 ) -> Iterator[Check]:
     rounds = sum(figures.rounds for figures in outcome.figures.values())
     yield Check(
@@ -243,17 +248,27 @@ def _checks(
     yield Check(
         "rounds", result_of(findings, "replay", "round", "ruleset"), rounds, "rounds", "; ".join(notes)
     )
-    unopened = outcome.unopened_wallets
-    begin = "from what was recorded of the time before" if wanted.after else "from zero"
+    begin = _begin(opening)
+    if outcome.unopened_wallets:
+        begin += f"; {outcome.unopened_wallets} with the balance that their first event here tells"
     yield Check(
         "wallets",
         result_of(findings, "balance_after", "wallet", "trial_balance"),
         outcome.wallets,
         "wallets",
-        f"of {unopened} the first balance is taken as it was recorded" if unopened else begin,
+        begin,
     )
-    yield Check("jackpots", result_of(findings, "jackpot"), len(outcome.pots), "jackpots", begin)
+    yield Check("jackpots", result_of(findings, "jackpot"), len(outcome.pots), "jackpots", _begin(opening))
     yield from _log_checks(wanted, outcome, compared, findings)
+
+
+def _begin(opening: Opening | None) -> str:
+    """What wallets and jackpots are followed from."""
+    if opening is None:
+        return "from zero"
+    if opening.wallets is None:
+        return "nothing was recorded of the time before: from what the events here tell"
+    return "from what was recorded of the time before"
 
 
 def _log_checks(

@@ -119,7 +119,8 @@ def test_a_part_says_what_was_not_checked(ledger: Audited, clean: Report) -> Non
     assert report.exceptions == []
     assert results(report)["log_root"] == results(report)["tables"] == "not_checked"
     notes = " ".join(check.note for check in report.checks)
-    assert "the first balance is taken as it was recorded" in notes
+    assert "nothing was recorded of the time before" in notes
+    assert "from what was recorded of the time before" not in notes
     assert report.totals.rounds < clean.totals.rounds
     assert report.totals.events == clean.scope.to_position - middle
 
