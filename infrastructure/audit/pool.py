@@ -13,6 +13,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -223,7 +224,20 @@ def _do(pipe: Connection, work: Callable[..., Any], task: object, niceness: int)
         pipe.send(_answer(lambda: work(task, lambda done: pipe.send((None, done)))))
 
 
+def _end_with_parent() -> None:
+    """End at once when the parent is gone, also one that was killed: nobody takes what we do any more.
+
+    A pipe that nobody reads would tell only when there is a result; until then we would keep a processor and
+    a connection. The kernel's signal for it comes when the parent's *thread* ends, so it is not asked for.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
 def _give_way(niceness: int) -> None:
+    threading.Thread(target=_end_with_parent, name="end-with-parent", daemon=True).start()
     # What is logged here is no part of what the parent prints, which may be JSON.
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us

@@ -7,6 +7,8 @@ import signal
 import time
 from collections.abc import Callable
 
+from infrastructure.audit.pool import Pool
+
 
 def double(number: int) -> tuple[int, int]:
     """Double a number, the even ones slowly; also say in which process."""
@@ -34,6 +36,20 @@ def die(number: int) -> int:
     if number == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return number
+
+
+def never(number: int) -> int:
+    """Say which process this is, and work on."""
+    os.write(1, b"%d\n" % os.getpid())
+    while True:
+        number += 1
+
+
+def coordinate(_: None, tell: Callable[[int], None]) -> None:
+    """Have two processes work for ever, beside whoever asks for it."""
+    tell(os.getpid())
+    with Pool(never, 2, niceness=0) as pool:
+        list(pool.map([1, 2]))
 
 
 def count(number: int, tell: Callable[[int], None]) -> int:

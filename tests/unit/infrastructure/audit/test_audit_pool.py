@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import psutil
@@ -74,6 +76,28 @@ def test_one_process_beside_tells_how_far_it_is() -> None:
             failing.result()
     finally:
         failing.close()
+
+
+def test_nobody_outlives_a_parent_that_was_killed() -> None:
+    """Processes in the middle of their work, and those that these have started, end when it is gone."""
+    code = (
+        "from infrastructure.audit.pool import Beside\n"
+        "from tests.unit.infrastructure.audit import pool_work\n"
+        "if __name__ == '__main__':\n"
+        "    beside = Beside(pool_work.coordinate, None, niceness=0, alone=False)\n"
+        "    beside.result()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        workers = [psutil.Process(int(parent.stdout.readline())) for _ in range(2)]
+        coordinator = workers[0].parent()
+        assert coordinator is not None
+        parent.kill()
+        everybody = [coordinator, *workers]
+        _, left = psutil.wait_procs(everybody, timeout=10)
+        for process in left:
+            process.kill()
+    assert left == []
 
 
 def test_nothing_is_left_behind() -> None:
