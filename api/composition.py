@@ -61,9 +61,9 @@ class Service:
     meter_streams: int = 0
     started: bool = False
 
-    def checkpoint(self) -> dict[str, Any] | None:
-        """The evidence log's newest checkpoint as answers show it; None where there is none to be had."""
-        return newest_checkpoint(self.log)
+    def checkpoint(self, generation: int) -> dict[str, Any] | None:
+        """The newest checkpoint of the log of a generation as answers show it; None where there is none."""
+        return newest_checkpoint(self.log, generation)
 
     async def submit(self, submission: Submission) -> Result:
         """Hand a command to the ledger and wait for its answer.
@@ -160,13 +160,15 @@ def sealer_of(settings: ServiceSettings, schema: str) -> SealerRunner:
     return SealerRunner(settings.dsn, schema, settings.log, settings.keys, settings.witnesses)
 
 
-def newest_checkpoint(log_folder: LogFolder) -> dict[str, Any] | None:
-    """The newest checkpoint in a log's folder as answers show it.
+def newest_checkpoint(log_folder: LogFolder, generation: int) -> dict[str, Any] | None:
+    """The newest checkpoint of the log that the ledger goes on with, as answers show it.
 
+    Until a new log has signed something there is none: one of the log before says nothing of what came since.
     A folder that cannot be read keeps no answer back: its sealer sees, and says so.
     """
     try:
-        checkpoint = log_folder.newest()
+        log = log_folder.current
+        checkpoint = log.newest() if log is not None and log.number == generation else None
     except LogUnavailable:
         return None
     return None if checkpoint is None else {"size": checkpoint.size, "root": checkpoint.root_text}

@@ -30,7 +30,8 @@ _Caller = Annotated[Token, Depends(reader(SEE_SOFTWARE))]
 )
 async def read_log(request: Request, _: _Caller, reading: Fresh) -> Response:
     """Its name, its keys and its newest checkpoint; and what to do where ledger and log do not agree."""
-    view = log_view(await reading.registers.log())
-    if (checkpoint := request.app.state.service.checkpoint()) is not None:
+    state = await reading.registers.log()
+    view = log_view(state)
+    if (checkpoint := request.app.state.service.checkpoint(state.generation)) is not None:
         view["checkpoint"] = checkpoint
     return Response(orjson.dumps(view), media_type="application/json")

@@ -49,7 +49,8 @@ async def read_round(
     view = round_view(
         round_, found.rules, names, game_server="play" in token.scopes, seats=None if whole else shown
     )
-    if (checkpoint := request.app.state.service.checkpoint()) is not None:
+    state = await reading.registers.log()
+    if (checkpoint := request.app.state.service.checkpoint(state.generation)) is not None:
         view["checkpoint"] = checkpoint
     return page(request, view, shown[-1] if len(numbers) > PAGE_MAX else None)
 

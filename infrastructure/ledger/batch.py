@@ -54,7 +54,7 @@ ANSWER_SALT_BYTES: Final = 8
 EVENT_SCHEMA: Final = 1
 
 
-def no_checkpoint() -> None:
+def no_checkpoint(_generation: int) -> None:
     """Where there is no evidence log, answers show nothing of one."""
 
 
@@ -68,7 +68,7 @@ class Batch:
         store: Store,
         seals: Seals,
         clock: Callable[[], int],
-        checkpoint: Callable[[], dict[str, Any] | None] = no_checkpoint,
+        checkpoint: Callable[[int], dict[str, Any] | None] = no_checkpoint,
     ) -> None:
         self.submissions = submissions
         self.books = books
@@ -155,7 +155,7 @@ class Batch:
     def _decide(self, known_before: dict[bytes, CommandRecord]) -> list[CommandRecord]:
         work = self.books.work
         work.now_us = self.clock()
-        work.checkpoint = self.checkpoint()
+        work.checkpoint = self.checkpoint(work.log.generation)
         self._watch_clock()
         records: list[CommandRecord] = []
         decided = dict(known_before)

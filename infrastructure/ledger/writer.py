@@ -75,8 +75,9 @@ class Figures(NamedTuple):
 class Writer:
     """Takes submissions from any thread or event loop, writes them in one order, answers after the commit.
 
-    `checkpoint` tells the evidence log's newest checkpoint as answers show it, None where there is none; it
-    is asked once for each batch, and must not raise.
+    `checkpoint` tells the newest checkpoint, as answers show it, of the evidence log of a generation, the one
+    that the ledger goes on with; None where there is none. It is asked once for each batch, and must not
+    raise.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class Writer:
         *,
         settle_seats_max: int = SETTLE_SEATS_MAX,
         meter: Meter | None = None,
-        checkpoint: Callable[[], dict[str, Any] | None] = no_checkpoint,
+        checkpoint: Callable[[int], dict[str, Any] | None] = no_checkpoint,
     ) -> None:
         self._store = store
         self._seals = seals

@@ -144,7 +144,7 @@ def test_answers_carry_the_checkpoint_of_their_batch(process: Process) -> None:
 
     def run(names: dict[str, c.Command]) -> list[dict[str, Any]]:
         submissions = [submission(command, name) for name, command in names.items()]
-        batch = Batch(submissions, process.books, process.store, SEALS, process.clock, lambda: newest)
+        batch = Batch(submissions, process.books, process.store, SEALS, process.clock, lambda _: newest)
         return [told(outcome) for outcome in batch.run()]
 
     assert "checkpoint" not in run({"first": deposit(2, 1, "none yet")})[0]
