@@ -35,6 +35,7 @@ from infrastructure.ledger.reading import PostgresReader
 from infrastructure.ledger.recorder import LedgerApplication
 from infrastructure.ledger.store import JackpotRow, RulesetRow, TableRow, WalletRow
 from infrastructure.ledger.stored_form import decode
+from infrastructure.odds.store import OddsReading
 from infrastructure.point_in_time import PointInTime
 from infrastructure.projections.tables import read_schema
 from infrastructure.read_models import ReadModels
@@ -118,7 +119,7 @@ class Reading:
     """The read side of one process. `dsn` is the application role's, `schema` the ledger's.
 
     `models` reads what the projections made, `then` the books as they were, `registers` people, approvals
-    and audits, `audits` how far these have come.
+    and audits, `audits` how far these have come, `odds` what rule sets return.
     """
 
     def __init__(self, dsn: str, schema: str, *, connections_max: int = CONNECTIONS_MAX) -> None:
@@ -146,6 +147,7 @@ class Reading:
         self.then = PointInTime(dsn, schema)
         self.registers = RegisterReading(self._ask, schema)
         self.audits = AuditReading(self._ask, schema)
+        self.odds = OddsReading(self._ask, schema)
         self._rules: dict[tuple[Any, ...], tuple[Rules, PublishedRuleset]] = {}
         self._seen = 0
         self._asked: dict[str, asyncio.Task[list[tuple[Any, ...]]]] = {}

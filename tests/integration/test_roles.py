@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PASSWORDS = {"app": "app-password-of-a-test", "auditor": "auditor-password-of-a-test"}
 TABLES = (
     "head", "events", "commands", "wallets", "accounts", "jackpots", "tables", "rulesets", "open_rounds",
-    "transfers", "notes",
+    "transfers", "notes", "odds_figures",
 )  # fmt: skip
 
 

@@ -1,0 +1,114 @@
+"""The odds of published rule sets as they are kept in the ledger's database, and read from there.
+
+They are derived: what counts is the rule set, from which anybody computes them again (`scripts/odds`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, Self
+
+import orjson
+import psycopg
+from psycopg import sql
+
+from domain.rules import Rules
+from infrastructure.read_models import Ask
+
+METHOD: Final = 1
+"""Counted up when figures or charts are computed in another way or form: older ones are computed again."""
+
+_KEY: Final = "ruleset_id, version, currency, ante, raise_win_cap, bonus_stake"
+_QUERIES: Final = {
+    "put": """INSERT INTO {schema}.odds_figures AS kept ({key}, method, figures, chart)
+        VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+        ON CONFLICT ({key}) DO UPDATE
+        SET method = excluded.method, figures = excluded.figures, chart = excluded.chart
+        WHERE kept.method <= excluded.method""",
+    "known": "SELECT {key} FROM {schema}.odds_figures WHERE method >= %s",
+    "of_version": """SELECT {key}, figures FROM {schema}.odds_figures
+        WHERE ruleset_id = %s AND version = %s ORDER BY {key}""",
+    "of_all": "SELECT {key}, figures FROM {schema}.odds_figures ORDER BY {key}",
+    "chart": "SELECT chart FROM {schema}.odds_figures WHERE ({key}) = (%s, %s, %s, %s, %s, %s)",
+}
+
+
+class Terms(NamedTuple):
+    """What figures are of: a version of a rule set in a currency, at an ante in its minor units.
+
+    `raise_win_cap` is the most a raise wins, `bonus_stake` what the bonus costs, both in minor units; 0 where
+    there is none, or the house leaves it to its tables and none has set it.
+    """
+
+    ruleset_id: str
+    version: int
+    currency: str
+    ante: int
+    raise_win_cap: int = 0
+    bonus_stake: int = 0
+
+    @classmethod
+    def of(cls, rules: Rules, ante: int) -> Self:
+        """The terms of a table's rules."""
+        bonus = rules.side_bets.get("bonus")
+        return cls(
+            rules.ref.id,
+            rules.ref.version,
+            rules.currency,
+            ante,
+            rules.raise_win_cap or 0,
+            0 if bonus is None else bonus.stake or 0,
+        )
+
+
+class Odds(NamedTuple):
+    """Figures, and what they are of. `figures` is the JSON document of the command and of the service."""
+
+    terms: Terms
+    figures: dict[str, Any]
+
+
+class OddsStore:
+    """Keeps odds, over a connection in autocommit mode. Raises psycopg.Error."""
+
+    def __init__(self, connection: psycopg.Connection, schema: str) -> None:
+        self._connection = connection
+        self._queries = _composed(schema)
+
+    def put(self, terms: Terms, figures: dict[str, Any], chart: dict[str, Any]) -> None:
+        """Keep figures and chart in place of those that are there, unless a newer method made these."""
+        documents = [orjson.dumps(each, option=orjson.OPT_SORT_KEYS) for each in (figures, chart)]
+        self._connection.execute(self._queries["put"], [*terms, METHOD, *documents])
+
+    def known(self) -> set[Terms]:
+        """What of there are odds that need not be computed again."""
+        return {Terms(*row) for row in self._connection.execute(self._queries["known"], [METHOD])}
+
+
+class OddsReading:
+    """Reads odds; each method raises ReadingUnavailable."""
+
+    def __init__(self, ask: Ask, schema: str) -> None:
+        self._ask = ask
+        self._queries = _composed(schema)
+
+    async def of_version(self, ruleset_id: str, version: int) -> list[Odds]:
+        """All figures of a version, by currency and ante; empty where none are computed yet."""
+        return [_odds(row) for row in await self._ask(self._queries["of_version"], (ruleset_id, version))]
+
+    async def of_all(self) -> list[Odds]:
+        """All figures that there are; a ledger has a few for each table."""
+        return [_odds(row) for row in await self._ask(self._queries["of_all"], ())]
+
+    async def chart(self, terms: Terms) -> dict[str, Any] | None:
+        """The chart of the best decisions under exactly these terms, where it is computed."""
+        rows = await self._ask(self._queries["chart"], terms)
+        return dict(orjson.loads(rows[0]["chart"])) if rows else None
+
+
+def _odds(row: dict[str, Any]) -> Odds:
+    return Odds(Terms(*(row[name] for name in Terms._fields)), orjson.loads(row["figures"]))
+
+
+def _composed(schema: str) -> dict[str, sql.Composed]:
+    names = {"schema": sql.Identifier(schema), "key": sql.SQL(_KEY)}
+    return {name: sql.SQL(text).format(**names) for name, text in _QUERIES.items()}
