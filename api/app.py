@@ -50,7 +50,7 @@ from api.software import reads as software_reads
 from api.tables import commands as table_commands
 from api.tables import reads as table_reads
 from api.writing import NOT_FOUND
-from infrastructure.evidence.folder import LogUnavailable
+from infrastructure.evidence.unavailable import LogUnavailable
 from infrastructure.reading import ReadingUnavailable
 
 log = structlog.get_logger(__name__)

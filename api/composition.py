@@ -21,8 +21,9 @@ from infrastructure import bootstrap
 from infrastructure.audit.runner import Audited, AuditRunner
 from infrastructure.checking.continuous import Checker
 from infrastructure.clock import Clock, system_clock
-from infrastructure.evidence.folder import LogFolder, LogUnavailable
+from infrastructure.evidence.folder import LogFolder
 from infrastructure.evidence.sealer import SealerRunner
+from infrastructure.evidence.unavailable import LogUnavailable
 from infrastructure.jobs import Jobs
 from infrastructure.keys import Keys
 from infrastructure.ledger.postgres import PostgresStore

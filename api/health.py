@@ -14,8 +14,8 @@ from api.composition import Service
 from api.problems import Problem, overloaded, read_only
 from infrastructure import metrics
 from infrastructure.evidence.asking import WitnessAddress
-from infrastructure.evidence.folder import LogUnavailable
 from infrastructure.evidence.sealing import BESIDE_THE_LEDGER
+from infrastructure.evidence.unavailable import LogUnavailable
 
 router = APIRouter(tags=["service"])
 

@@ -45,8 +45,8 @@ from infrastructure.audit.results import Finding
 from infrastructure.audit.run import Execute, NothingToAuditError, Wanted, audit, in_processes
 from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
 from infrastructure.clock import system_clock
-from infrastructure.evidence.folder import LogUnavailable
 from infrastructure.evidence.notes import NoteError, Verifier, parse_vkey
+from infrastructure.evidence.unavailable import LogUnavailable
 from infrastructure.keys import KeysError
 from infrastructure.postgres import LauncherError
 

@@ -30,7 +30,8 @@ from domain.evidence_log import log_view, next_origin
 from domain.registers import LogState
 from infrastructure import log_keys
 from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
-from infrastructure.evidence.folder import LogUnavailable, read_head
+from infrastructure.evidence.folder import read_head
+from infrastructure.evidence.unavailable import LogUnavailable
 from infrastructure.keys import KeysError
 from infrastructure.postgres import LauncherError
 from infrastructure.register_reading import read_log
@@ -89,11 +90,11 @@ def look(directory: DataDirectory, dsn: str) -> Standing:
 
     Raises NotReadyError, LogUnavailable, KeysError, psycopg.Error.
     """
+    head = read_head(directory.log)
     with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
         position, state = read_log(connection, DEFAULT_SCHEMA)
     if not state.generation:
         raise NotReadyError("the ledger has no evidence log yet: start the service once")
-    head = read_head(directory.log)
     halt = disagreement(directory.log, state, position) if state.halted is None else None
     try:
         log_keys.load_for(directory.keys, state.vkey)

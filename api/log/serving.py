@@ -27,10 +27,11 @@ from api.log.documented import BYTES, PROOF_FIRST_LINE, TEXT, served
 from api.paging import reading_of
 from api.problems import Problem
 from api.tokens import Token
-from infrastructure.evidence.folder import Generation, LogFolder, LogUnavailable
+from infrastructure.evidence.folder import Generation, LogFolder
 from infrastructure.evidence.merkle import TILE_WIDTH, leaf_hashes
 from infrastructure.evidence.notes import Checkpoint
 from infrastructure.evidence.tiles import pack_entries, parse_path, width_at
+from infrastructure.evidence.unavailable import LogUnavailable
 from infrastructure.reading import Reading
 
 FOREVER: Final = "max-age=31536000, immutable"

@@ -21,7 +21,7 @@ from domain.registers import LogState
 from infrastructure import log_keys
 from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
 from infrastructure.evidence import folder
-from infrastructure.evidence.folder import LogUnavailable
+from infrastructure.evidence.unavailable import LogUnavailable
 from infrastructure.ledger.submission import own_submission
 from infrastructure.register_reading import read_log
 

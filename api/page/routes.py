@@ -31,7 +31,7 @@ from domain import commands as c
 from domain.cards import DECK
 from infrastructure import ids
 from infrastructure.clock import system_clock
-from infrastructure.evidence.folder import LogUnavailable
+from infrastructure.evidence.unavailable import LogUnavailable
 from infrastructure.ledger.submission import ACCEPTED
 
 HOME: Final = "us-casino"

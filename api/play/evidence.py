@@ -23,9 +23,10 @@ import orjson
 from api.play.visible import evidence_events
 from domain.jackpots import parameters_document
 from domain.money import exponent
-from infrastructure.evidence.folder import Generation, LogUnavailable
+from infrastructure.evidence.folder import Generation
 from infrastructure.evidence.merkle import Read, consistency_proof, inclusion_proof, root_at
 from infrastructure.evidence.notes import NoteError, parse_checkpoint, parse_note, parse_vkey, verify
+from infrastructure.evidence.unavailable import LogUnavailable
 from infrastructure.reading import FoundRound
 
 FORMAT: Final = "stud-ledger/evidence/2"

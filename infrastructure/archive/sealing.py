@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from infrastructure.archive.manifest import ArchiveError, Sealed, hash_text
-from infrastructure.evidence.folder import LogFolder, LogUnavailable
+from infrastructure.evidence.folder import LogFolder
 from infrastructure.evidence.merkle import verify_consistency
 from infrastructure.evidence.notes import (
     Checkpoint,
@@ -13,6 +13,7 @@ from infrastructure.evidence.notes import (
     parse_note,
     write_note,
 )
+from infrastructure.evidence.unavailable import LogUnavailable
 
 
 class LogSeal:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from infrastructure.audit.results import Finding, PartResult, StoredRow
-from infrastructure.evidence.folder import Generation, LogUnavailable
+from infrastructure.evidence.folder import Generation
 from infrastructure.evidence.merkle import (
     HASH_BYTES,
     TILE_HEIGHT,
@@ -22,6 +22,7 @@ from infrastructure.evidence.merkle import (
     leaf_hashes,
 )
 from infrastructure.evidence.tiles import LEVEL_MAX, pack_entries, unpack_entries, width_at
+from infrastructure.evidence.unavailable import LogUnavailable
 
 _FOUND_MAX: Final = 20
 """One edited file, or a shift of all that follows, says it all: so many are told of each partition."""

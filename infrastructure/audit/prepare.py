@@ -17,8 +17,9 @@ from infrastructure.audit.results import Finding
 from infrastructure.audit.run import Aside, Wanted
 from infrastructure.audit.signed import Claim, Generation
 from infrastructure.audit.tables_beside import check_tables
-from infrastructure.evidence.folder import LogFolder, LogUnavailable, has_begun, read_head
+from infrastructure.evidence.folder import LogFolder, has_begun, read_head
 from infrastructure.evidence.notes import Checkpoint, NoteError, Verifier, parse_checkpoint, parse_note
+from infrastructure.evidence.unavailable import LogUnavailable
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ import orjson
 
 from infrastructure.audit.results import Finding
 from infrastructure.evidence.folder import Generation as LogGeneration
-from infrastructure.evidence.folder import LogUnavailable
 from infrastructure.evidence.merkle import verify_consistency
 from infrastructure.evidence.notes import (
     Checkpoint,
@@ -26,6 +25,7 @@ from infrastructure.evidence.notes import (
     parse_vkey,
     verify,
 )
+from infrastructure.evidence.unavailable import LogUnavailable
 
 NOTE_BYTES_MAX: Final = 262_144
 

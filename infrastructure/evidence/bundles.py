@@ -13,10 +13,10 @@ from typing import Final
 
 from infrastructure.evidence import merkle
 from infrastructure.evidence.events import Events, Row, are_in_order, read_all
-from infrastructure.evidence.folder import LogUnavailable
 from infrastructure.evidence.merkle import TILE_WIDTH
 from infrastructure.evidence.sealed import SealedLog
 from infrastructure.evidence.tiles import pack_entries
+from infrastructure.evidence.unavailable import LogUnavailable
 
 BUNDLES_MAX: Final = 256
 """How many are written in one turn."""

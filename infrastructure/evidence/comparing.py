@@ -16,10 +16,11 @@ from domain.events.evidence import HaltReason
 from infrastructure.evidence import merkle
 from infrastructure.evidence.edge import Edge, Tile
 from infrastructure.evidence.events import Events, Row, are_in_order, read_all
-from infrastructure.evidence.folder import Generation, LogUnavailable
+from infrastructure.evidence.folder import Generation
 from infrastructure.evidence.merkle import HASH_BYTES, SIZE_MAX, TILE_HEIGHT, TILE_WIDTH
 from infrastructure.evidence.sealed import SealedLog
 from infrastructure.evidence.tiles import pack_entries, width_at
+from infrastructure.evidence.unavailable import LogUnavailable
 
 FIRST_EVENTS: Final = 1_024
 """So many of the last sealed events, at least, are compared before anything new is signed."""

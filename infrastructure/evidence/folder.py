@@ -18,36 +18,27 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from infrastructure.evidence import files, merkle
+from infrastructure.evidence.cached_tiles import CachedTiles
 from infrastructure.evidence.merkle import HASH_BYTES, TILE_HEIGHT, TILE_WIDTH
 from infrastructure.evidence.notes import Checkpoint, NoteError, Verifier, parse_checkpoint, parse_note
-from infrastructure.evidence.tiles import LEVEL_MAX, entries_path, tile_path, width_at
+from infrastructure.evidence.tiles import entries_path, width_at
+from infrastructure.evidence.unavailable import LOOK_SECONDS, LogUnavailable, read_file, stamp_of
 
 HEAD: Final = "head"
 BEGUN: Final = "begun"
 KEYS: Final = "keys"
 CHECKPOINT: Final = "checkpoint"
 COSIGNED: Final = "cosigned"
-LOOK_SECONDS: Final = 0.05
-TILES_MAX: Final = 512
-"""Tiles that are kept in memory, with the nodes between: 16 KiB each."""
 
 _GENERATION: Final = re.compile(r"[1-9][0-9]{0,8}")
-_ATTEMPTS: Final = 5
 _Found = TypeVar("_Found")
-
-
-class LogUnavailable(RuntimeError):
-    """What was asked for is not in the log's folder, or not readable there. The message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +52,7 @@ class Head:
 
 def read_head(folder: Path) -> Head | None:
     """What was signed last in a log's folder; None where nothing was. Raises LogUnavailable."""
-    data = _read(folder / HEAD)
+    data = read_file(folder / HEAD)
     if data is None:
         return None
     try:
@@ -114,23 +105,12 @@ class _Seen(NamedTuple):
     checkpoint: Checkpoint | None
 
 
-class _Tile(NamedTuple):
-    """At least `width` of a tile's hashes, with the nodes above them, as its file was at a monotonic time."""
-
-    looked_at: float
-    path: Path
-    stamp: tuple[int, ...]
-    width: int
-    nodes: Sequence[bytes]
-
-
 class Generation:
     """One log of a folder. Safe to use from several threads."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        self._lock = threading.Lock()
-        self._tiles: OrderedDict[tuple[int, int], _Tile] = OrderedDict()
+        self._tiles = CachedTiles(place)
         self._notes: dict[str, _Seen] = {}
 
     @property
@@ -164,7 +144,7 @@ class Generation:
 
     def keys(self) -> list[str]:
         """The log's verifier keys, the newest first. Raises LogUnavailable."""
-        return (_read(self.place / KEYS) or b"").decode(errors="replace").split()
+        return (read_file(self.place / KEYS) or b"").decode(errors="replace").split()
 
     def hashes(self, size: int) -> merkle.Read:
         """What reads the hashes of complete subtrees in the tree of a size, for proofs.
@@ -175,7 +155,7 @@ class Generation:
         def read(level: int, index: int) -> bytes:
             tile_level, height = divmod(level, TILE_HEIGHT)
             number, at = divmod(index << height, TILE_WIDTH)
-            nodes = self._nodes(tile_level, number, width_at(tile_level, number, size))
+            nodes = self._tiles.nodes(tile_level, number, width_at(tile_level, number, size))
             at = (at >> height) * HASH_BYTES
             found = nodes[height][at : at + HASH_BYTES]
             if len(found) != HASH_BYTES:
@@ -205,70 +185,11 @@ class Generation:
 
         Whether a signed tree has that many is for the caller to know. Raises LogUnavailable.
         """
-        return self._tile(level, index, width)[2]
+        return self._tiles.read(level, index, width)
 
     def entries(self, index: int) -> bytes | None:
         """A whole bundle of 256 entries; None while one of its rounds is open. Raises LogUnavailable."""
-        return _read(self.place / entries_path(index))
-
-    def _tile(self, level: int, index: int, width: int) -> tuple[Path, tuple[int, ...], bytes]:
-        """The same, with the file that it was found in and that file's stamp."""
-        if not (0 <= level <= LEVEL_MAX and 0 < width <= TILE_WIDTH):
-            raise LogUnavailable("there is no such tile")
-        # While a sealer fills a tile, a partial one can go between two looks: then the whole one is there.
-        for _ in range(_ATTEMPTS):
-            for path in self._files(level, index, width):
-                stamp = _stamp(path)  # before it is read, as with notes
-                data = _read(path)
-                if data and len(data) >= width * HASH_BYTES:
-                    return path, stamp, data[: width * HASH_BYTES]
-                if data:
-                    break
-        raise LogUnavailable(f"the tile {tile_path(level, index, width)} is missing or damaged")
-
-    def _files(self, level: int, index: int, width: int) -> Iterator[Path]:
-        """Where a tile may stand: whole, or as a partial one; in one that has more, if need be."""
-        whole = self.place / tile_path(level, index)
-        yield whole
-        if width == TILE_WIDTH:
-            return
-        partial = self.place / tile_path(level, index, width)
-        yield partial
-        with suppress(FileNotFoundError):
-            widths = [int(each.name) for each in partial.parent.iterdir() if each.name.isdigit()]
-            if longer := [each for each in widths if each > width]:
-                yield partial.with_name(str(min(longer)))
-
-    def _nodes(self, level: int, index: int, width: int) -> Sequence[bytes]:
-        """The nodes of a tile of at least this width: for each height, all hashes as one string."""
-        with self._lock:
-            found = self._tiles.get((level, index))
-        if found is None or found.width < width or (found := self._still(found)) is None:
-            found = self._read_tile(level, index, width)
-        with self._lock:
-            self._tiles[level, index] = found
-            self._tiles.move_to_end((level, index))
-            while len(self._tiles) > TILES_MAX:
-                self._tiles.popitem(last=False)
-        return found.nodes
-
-    @staticmethod
-    def _still(tile: _Tile) -> _Tile | None:
-        """A known tile, if its file is the one that was read: one that was damaged is written again."""
-        now = time.monotonic()
-        if now - tile.looked_at < LOOK_SECONDS:
-            return tile
-        return tile._replace(looked_at=now) if _stamp(tile.path) == tile.stamp else None
-
-    def _read_tile(self, level: int, index: int, width: int) -> _Tile:
-        now = time.monotonic()
-        path, stamp, hashes = (
-            self._tile(level, index, width) if width else (self.place, _stamp(self.place), b"")
-        )
-        nodes = [hashes]
-        while len(nodes) < TILE_HEIGHT:
-            nodes.append(merkle.level_above(nodes[-1]))
-        return _Tile(now, path, stamp, width, nodes)
+        return read_file(self.place / entries_path(index))
 
     def _note(self, name: str) -> _Seen:
         """A note's file, as of at most `LOOK_SECONDS` ago."""
@@ -277,9 +198,9 @@ class Generation:
         if seen is not None and now - seen.looked_at < LOOK_SECONDS:
             return seen
         path = self.place / name
-        stamp = _stamp(path)  # before it is read: one that is newer than its stamp is read again
+        stamp = stamp_of(path)  # before it is read: one that is newer than its stamp is read again
         if seen is None or stamp != seen.stamp:
-            data = _read(path)
+            data = read_file(path)
             seen = _Seen(now, stamp, data, None if data is None else _checkpoint(path, data))
         seen = seen._replace(looked_at=now)
         self._notes[name] = seen
@@ -361,23 +282,6 @@ class LogFolder:
         if current is None:
             raise LogUnavailable("the log has published nothing yet")
         return current
-
-
-def _read(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise LogUnavailable(f"{path} cannot be read: {error.strerror}") from error
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    try:
-        found = path.stat()
-    except OSError:
-        return ()
-    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 
 def _checkpoint(path: Path, data: bytes) -> Checkpoint:

@@ -41,7 +41,6 @@ from infrastructure.evidence.folder import (
     KEYS,
     Generation,
     Head,
-    LogUnavailable,
     has_begun,
     head_text,
     read_head,
@@ -56,6 +55,7 @@ from infrastructure.evidence.notes import (
     write_note,
 )
 from infrastructure.evidence.tiles import LEVEL_MAX, entries_path, tile_path
+from infrastructure.evidence.unavailable import LogUnavailable
 
 PARTIAL: Final = ".p"
 BUNDLED: Final = "bundled"

@@ -19,9 +19,10 @@ from infrastructure.evidence.bundles import Bundles
 from infrastructure.evidence.comparing import Comparing, Disagreement
 from infrastructure.evidence.events import Events, are_in_order
 from infrastructure.evidence.files import Disk
-from infrastructure.evidence.folder import Generation, Head, LogUnavailable
+from infrastructure.evidence.folder import Generation, Head
 from infrastructure.evidence.notes import Signer
 from infrastructure.evidence.sealed import LogAhead, LogLost, SealedLog, TilesDamaged
+from infrastructure.evidence.unavailable import LogUnavailable
 from infrastructure.evidence.witnesses import Witnesses
 from infrastructure.keys import KeysError
 

@@ -32,10 +32,11 @@ from infrastructure.audit.results import Finding
 from infrastructure.checking import full
 from infrastructure.evidence.events import PostgresEvents
 from infrastructure.evidence.files import Disk
-from infrastructure.evidence.folder import LogFolder, LogUnavailable
+from infrastructure.evidence.folder import LogFolder
 from infrastructure.evidence.merkle import TILE_WIDTH
 from infrastructure.evidence.notes import parse_checkpoint, parse_note, parse_vkey
 from infrastructure.evidence.sealing import Sealing
+from infrastructure.evidence.unavailable import LogUnavailable
 from infrastructure.evidence.witnesses import Witnesses
 from infrastructure.reading import Reading
 from infrastructure.witness.state import State

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from infrastructure.evidence import files, folder, merkle
-from infrastructure.evidence.folder import Generation, Head, LogFolder, LogUnavailable
+from infrastructure.evidence import cached_tiles, files, folder, merkle
+from infrastructure.evidence.folder import Generation, Head, LogFolder
 from infrastructure.evidence.notes import Checkpoint, Signer, write_note
 from infrastructure.evidence.tiles import tile_path, tiles_between
+from infrastructure.evidence.unavailable import LogUnavailable
 
 LEAVES = [merkle.leaf_hash(number.to_bytes(3, "big")) for number in range(70_000)]
 SIGNER = Signer.from_seed("stud-ledger/0123456789abcdef/1", b"s" * 32)
@@ -50,6 +51,7 @@ def publish(path: Path, generation: int, size: int, old: int = 0) -> Generation:
 def _look_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the folder be looked at each time."""
     monkeypatch.setattr(folder, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(cached_tiles, "LOOK_SECONDS", 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +195,7 @@ def test_a_tile_whose_file_stays_is_read_once(tmp_path: Path, monkeypatch: pytes
     def read(path: Path) -> bytes:
         raise AssertionError(path)
 
-    monkeypatch.setattr(folder, "_read", read)
+    monkeypatch.setattr(cached_tiles, "read_file", read)
     assert one.inclusion(3, 300) == proof
 
 
