@@ -28,7 +28,7 @@ class Outcomes:
 
     ``kept`` are hands played as dealt, ``exchanged`` those that bought a card, None where none can be
     bought; together they make up ``total``. ``six`` counts the same deals for the bets on the best five
-    of the player's dealt cards and the dealer's first up-card: ``six[raised][qualified][category]``, raised
+    of the player's final five and the dealer's first up-card: ``six[raised][qualified][category]``, raised
     and qualified being 0 or 1; it is empty where it was not counted. ``up_cards``: how many she shows.
     """
 
