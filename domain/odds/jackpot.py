@@ -27,10 +27,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from domain.hands import CATEGORIES
 from domain.jackpots import WHOLE_METER
 from domain.odds.figures import Expectation
 from domain.odds.payoffs import OddsError
+from domain.odds.side_bets import paid_by_category
 from domain.rules import CompiledAward, CompiledSideBet
 
 _STEPS: Final = 200
@@ -120,11 +120,7 @@ def jackpot_odds(bet: CompiledSideBet, standing: Sequence[int], total: int) -> J
     stake = bet.stake
     if stake is None:
         raise OddsError("a jackpot's return needs the stake of its bet")
-    paid = {
-        str(category): Fraction(standing[index], total)
-        for index, category in reversed(tuple(enumerate(CATEGORIES)))
-        if category in bet.awards
-    }
+    paid = paid_by_category(standing, total, bet.awards)
     fixed, from_meter, slope = Fraction(0), Fraction(0), Fraction(0)
     for name, chance in paid.items():
         award = bet.awards[name]

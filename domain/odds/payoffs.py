@@ -7,6 +7,7 @@ from math import gcd
 from typing import Self
 
 from domain.hands import CATEGORIES
+from domain.money import AMOUNT_MAX
 from domain.rules import Rules
 
 
@@ -37,13 +38,15 @@ class Payoffs:
         A cap on all of a player's raises of a round together (``aggregate``) is taken as one on this hand,
         as if it were the player's only one.
 
-        Raises ``OddsError`` for an ante below 1 or above the house's own limit.
+        Raises ``OddsError`` for an ante below 1, above the house's own limit, or too large for any table.
         """
         if ante < 1:
             raise OddsError(f"an ante is at least 1 minor unit, not {ante}")
         if rules.max_ante is not None and ante > rules.max_ante:
             raise OddsError(f"{rules.ref.id} takes an ante of at most {rules.max_ante}, not {ante}")
         raised = ante * rules.raise_multiple
+        if raised > AMOUNT_MAX:
+            raise OddsError(f"the raise on an ante of {ante} would be more than {AMOUNT_MAX} minor units")
         cap = rules.raise_win_cap
         uncapped = [raised * rules.raise_pays[category.value] for category in CATEGORIES]
         wins = uncapped if cap is None else [min(win, cap) for win in uncapped]

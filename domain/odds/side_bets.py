@@ -6,7 +6,7 @@ an exchange, or needs the dealer to qualify), the decisions are those that are b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ from domain.rulesets.parts import SideBetKind
 
 @dataclass(frozen=True, slots=True)
 class SideBetFigures:
-    """A side bet's figures; those of a jackpot are in `domain.odds.jackpot`.
+    """The figures of a side bet with fixed odds; a jackpot's are in `domain.odds.jackpot`.
 
     ``per_stake`` says what a unit staked is expected to win; ``win`` is the probability of any
     payment, ``paid`` that of each category that pays, strongest first. ``variance`` is of the net result in
@@ -32,6 +32,19 @@ class SideBetFigures:
     win: Fraction
     paid: Mapping[str, Fraction]
     variance: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class BonusOdds:
+    """A bonus's odds: what it pays on average is known before its stake is.
+
+    ``paid`` as in `SideBetFigures`; ``fair_stake`` in minor units is the mean award, at which the bet returns
+    everything; ``figures`` None where the house leaves the stake to its tables and none is set.
+    """
+
+    paid: Mapping[str, Fraction]
+    fair_stake: Fraction
+    figures: SideBetFigures | None
 
 
 def alone(bet: CompiledSideBet, rules: Rules) -> CompiledSideBet:
@@ -57,19 +70,19 @@ def five_plus_one(outcomes: Outcomes, bet: CompiledSideBet) -> SideBetFigures:
                 standing = [before + more for before, more in zip(standing, counts, strict=True)]
     wins = {category: Fraction(odds) for category, odds in bet.pays.items()}
     # To 1: the stake comes back beside what is won.
-    return _figures(bet.kind, standing, outcomes.total, wins, gives_back=True)
+    return _figures(bet.kind, paid_by_category(standing, outcomes.total, wins), wins, gives_back=True)
 
 
-def bonus(
-    outcomes: Outcomes, bet: CompiledSideBet, stake: int, *, forfeited_by_exchange: bool
-) -> SideBetFigures:
-    """Return the figures of a bonus of fixed awards (003) for a stake in minor units.
-
-    ``forfeited_by_exchange``: whether the bet goes with a bought card.
-    """
+def bonus(outcomes: Outcomes, bet: CompiledSideBet, *, forfeited_by_exchange: bool) -> BonusOdds:
+    """Return the odds of a bonus of fixed awards (003); it may go with a bought card."""
     standing = standing_counts(outcomes, bet, forfeited_by_exchange=forfeited_by_exchange)
-    wins = {category: Fraction(award.fixed or 0, stake) for category, award in bet.awards.items()}
-    return _figures(bet.kind, standing, outcomes.total, wins, gives_back=False)
+    amounts = {category: Fraction(award.fixed or 0) for category, award in bet.awards.items()}
+    paid = paid_by_category(standing, outcomes.total, amounts)
+    fair = sum((paid[category] * amount for category, amount in amounts.items()), Fraction(0))
+    if bet.stake is None:
+        return BonusOdds(paid, fair, None)
+    wins = {category: amount / bet.stake for category, amount in amounts.items()}
+    return BonusOdds(paid, fair, _figures(bet.kind, paid, wins, gives_back=False))
 
 
 def standing_counts(
@@ -103,15 +116,19 @@ def _stands(bet: CompiledSideBet, *, raised: bool, qualified: bool) -> bool:
     return (raised or bet.survives_fold) and (qualified or not bet.needs_dealer_to_qualify)
 
 
-def _figures(
-    kind: SideBetKind, standing: Sequence[int], total: int, wins: Mapping[str, Fraction], *, gives_back: bool
-) -> SideBetFigures:
-    """Return the figures of a bet that wins ``wins`` stakes by category and loses its stake otherwise."""
-    paid = {
+def paid_by_category(standing: Sequence[int], total: int, paying: Collection[str]) -> dict[str, Fraction]:
+    """Return how likely each category that pays is, strongest first, from how many deals it stands in."""
+    return {
         str(category): Fraction(standing[index], total)
         for index, category in reversed(tuple(enumerate(CATEGORIES)))
-        if category in wins
+        if category in paying
     }
+
+
+def _figures(
+    kind: SideBetKind, paid: Mapping[str, Fraction], wins: Mapping[str, Fraction], *, gives_back: bool
+) -> SideBetFigures:
+    """Return the figures of a bet that wins ``wins`` stakes by category and loses its stake otherwise."""
     win = sum(paid.values(), Fraction(0))
     nets = {category: amount if gives_back else amount - 1 for category, amount in wins.items()}
     expected = sum((paid[category] * net for category, net in nets.items()), win - 1)

@@ -1,0 +1,76 @@
+"""What a reader has to know beside exact odds: what they count, and what they leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from domain.odds.house import Cap, HouseOdds
+from domain.rules import Rules
+
+ALWAYS: Final = (
+    (
+        "own_cards",
+        "A hand is decided on its own five cards and the dealer's up-cards; other hands' cards are not used.",
+    ),
+    (
+        "ties",
+        "Between decisions of the same worth, a hand folds before it raises, and raises before it exchanges.",
+    ),
+    (
+        "wagered",
+        "The amount wagered is ante, raise and exchange fee; a raise counts also where it comes back.",
+    ),
+)
+
+
+def notes(odds: HouseOdds) -> Iterator[tuple[str, str]]:
+    """Yield a code and a sentence for everything that the figures need said beside them."""
+    rules = odds.rules
+    yield from ALWAYS
+    if _shows_other_hands(rules):
+        yield (
+            "other_hands_seen",
+            "Players of this house see other hands' cards, and gain a little by using them: it is not in here.",
+        )
+    yield from _of_the_cap(odds.cap, odds.ante)
+    if odds.side_bets:
+        yield (
+            "side_bets",
+            "Decisions are those that are best for the main bet alone, whatever side bets there are.",
+        )
+    for kind, bet in odds.side_bets.items():
+        if bet is None:
+            yield (
+                f"{kind}_not_counted",
+                "The best five of six cards are not counted where a card can be bought.",
+            )
+    bonus = rules.side_bets.get("bonus")
+    if bonus is not None and bonus.stake is None:
+        yield "bonus_stake", "The house leaves the stake of the bonus to its tables, and none is given."
+    if "jackpot" in odds.side_bets:
+        yield (
+            "jackpot",
+            "Not counted: awards are cut to the minor unit, and several royals of a round share one meter.",
+        )
+
+
+def _shows_other_hands(rules: Rules) -> bool:
+    several = rules.seats > 1 and not rules.shared
+    return several and (rules.hands_per_player > 1 or not rules.player_cards_down)
+
+
+def _of_the_cap(cap: Cap, ante: int) -> Iterator[tuple[str, str]]:
+    if cap.left_to_table:
+        yield (
+            "cap_open",
+            "The house leaves the most that a raise wins to its tables; none is given, and none is counted.",
+        )
+    if cap.cut:
+        names = ", ".join(name.replace("_", " ") for name in cap.cut)
+        yield "cap_cuts", f"At an ante of {ante} the cap cuts what these win: {names}."
+    if cap.scope == "aggregate":
+        yield (
+            "cap_aggregate",
+            "The cap is on all of a player's raises of a round together; here the player has this hand only.",
+        )
