@@ -5,13 +5,13 @@ They are derived: what counts is the rule set, from which anybody computes them 
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple
 
 import orjson
 import psycopg
 from psycopg import sql
 
-from domain.rules import Rules
+from domain.odds.house import TableSettings
 from infrastructure.read_models import Ask
 
 METHOD: Final = 1
@@ -35,8 +35,8 @@ _QUERIES: Final = {
 class Terms(NamedTuple):
     """What figures are of: a version of a rule set in a currency, at an ante in its minor units.
 
-    `raise_win_cap` is the most a raise wins, `bonus_stake` what the bonus costs, both in minor units; 0 where
-    there is none, or the house leaves it to its tables and none has set it.
+    `raise_win_cap` and `bonus_stake` are a table's own, in minor units; 0 where the house does not leave them
+    to its tables, or no table has set them.
     """
 
     ruleset_id: str
@@ -46,18 +46,10 @@ class Terms(NamedTuple):
     raise_win_cap: int = 0
     bonus_stake: int = 0
 
-    @classmethod
-    def of(cls, rules: Rules, ante: int) -> Self:
-        """The terms of a table's rules."""
-        bonus = rules.side_bets.get("bonus")
-        return cls(
-            rules.ref.id,
-            rules.ref.version,
-            rules.currency,
-            ante,
-            rules.raise_win_cap or 0,
-            0 if bonus is None else bonus.stake or 0,
-        )
+    @property
+    def settings(self) -> TableSettings:
+        """What the table sets, as the odds take it."""
+        return TableSettings(self.raise_win_cap or None, self.bonus_stake or None)
 
 
 class Odds(NamedTuple):
