@@ -31,7 +31,7 @@ def notes(odds: HouseOdds) -> Iterator[tuple[str, str]]:
     if _shows_other_hands(rules):
         yield (
             "other_hands_seen",
-            "Players of this house see other hands' cards, and gain a little by using them: it is not in here.",
+            "Players of this house see cards of other hands; what little they can gain by that is left out.",
         )
     yield from _of_the_cap(odds.cap, odds.ante)
     if odds.side_bets:
