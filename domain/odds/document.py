@@ -196,7 +196,7 @@ def _side_bet(
                 "fair_stake": {"unit": "minor units", **exact(odds.fair_stake)},
                 "awards": _awards(odds.paid, bet.awards),
             }
-        case JackpotOdds():
+        case _:
             return {**shared, **_line(odds), "awards": _awards(odds.paid, bet.awards)}
 
 

@@ -163,11 +163,10 @@ def _top_up_bound(odds: JackpotOdds, contributed: float, reset: int) -> float:
         raised = [(chance, chance * math.exp(theta * amount)) for chance, amount in taken]
         stays = 1 - float(odds.royal) - sum(chance for chance, _ in (*taken, *shares))
         drift = math.exp(theta * contributed) - stays - sum(weight for _, weight in raised)
-        if drift <= 0:
-            break
-        mean = _largest_root(drift, shares, float(odds.royal) * math.exp(-theta * reset))
-        bound = sum(weight for _, weight in raised) * mean / (math.e * theta * odds.stake)
-        best = min(best, bound)
+        if drift > 0:
+            mean = _largest_root(drift, shares, float(odds.royal) * math.exp(-theta * reset))
+            bound = sum(weight for _, weight in raised) * mean / (math.e * theta * odds.stake)
+            best = min(best, bound)
     return best
 
 

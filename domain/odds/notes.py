@@ -68,7 +68,7 @@ def _of_the_cap(cap: Cap, ante: int) -> Iterator[tuple[str, str]]:
         )
     if cap.cut:
         names = ", ".join(name.replace("_", " ") for name in cap.cut)
-        yield "cap_cuts", f"At an ante of {ante} the cap cuts what these win: {names}."
+        yield "cap_cuts", f"At an ante of {ante} minor units the cap cuts what these win: {names}."
     if cap.scope == "aggregate":
         yield (
             "cap_aggregate",
