@@ -86,8 +86,8 @@ RETURNS: Final = Table(
     mode="add",
 )
 """`domain.odds.monitoring.Sums` by series: ``game`` is what an ante won or lost with the main bet, the cost
-of decisions and what a cap took from the hand's worth added; ``cards`` what an ante's hand was worth as dealt,
-without a cap; and a kind of side bet what a unit of its stake won or lost."""
+of decisions and what a cap took from the hand's worth added; ``cards`` what an ante's hand was worth as
+dealt, without a cap; and a kind of side bet what a unit of its stake won or lost."""
 
 RULES: Final = Table(
     "decision_rules",
