@@ -1,30 +1,52 @@
 """How a function over tables is compiled.
 
-A kernel calls kernels of its own file only: what was compiled is kept on disk and looked up by the state of
+Nothing is compiled, and the compiler itself is not loaded, before a kernel is called: who imports a module of
+kernels but needs none of them starts as fast as without.
+
+A kernel calls kernels of its own file only. What was compiled is kept on disk and looked up by the state of
 the file that a function is in, so that a change in another file would go unnoticed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar, cast
+from functools import wraps
+from importlib import import_module
+from types import FunctionType
+from typing import Any, Final, ParamSpec, TypeVar
 
-import numba
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
 
 _OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy"}
+_WAITING: Final[dict[str, list[FunctionType]]] = {}
 
 
-def kernel(function: _Function) -> _Function:
-    """Have a function compiled when it is first called, and keep what was compiled where that can be.
+def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Have a function compiled, with the others of its module, when one of them is first called.
 
-    That is beside the source, or in the user's cache folder where the source's cannot be written to, or in
-    the folder that ``NUMBA_CACHE_DIR`` names. An account that can write to none of them compiles anew in
-    every process.
+    What was compiled is kept beside the source, or in the user's cache folder where the source's cannot be
+    written to, or in the folder that ``NUMBA_CACHE_DIR`` names. An account that can write to none of them
+    compiles anew in every process.
     """
+    assert isinstance(function, FunctionType)  # noqa: S101 -- what a decorator stands over is one
+    _WAITING.setdefault(function.__module__, []).append(function)
+    names = function.__globals__
+
+    @wraps(function)
+    def compiled(*arguments: _Parameters.args, **named: _Parameters.kwargs) -> _Result:
+        for waiting in _WAITING.pop(function.__module__, ()):
+            names[waiting.__name__] = _compiled(waiting)
+        result: _Result = names[function.__name__](*arguments, **named)
+        return result
+
+    return compiled
+
+
+def _compiled(function: FunctionType) -> Any:
+    """Hand a function to the compiler, which works when it is called."""
+    compiler = import_module("numba")
     try:
-        compiled = numba.njit(cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # no folder for a cache; nothing else is looked at before the first call
-        compiled = numba.njit(**_OPTIONS)(function)
-    return cast("_Function", compiled)
+        return compiler.njit(cache=True, **_OPTIONS)(function)
+    except RuntimeError:  # there is no folder for a cache
+        return compiler.njit(**_OPTIONS)(function)
