@@ -12,12 +12,13 @@ CREATE TABLE odds_figures (
     raise_win_cap bigint NOT NULL CHECK (raise_win_cap >= 0),
     bonus_stake bigint NOT NULL CHECK (bonus_stake >= 0),
     method integer NOT NULL CHECK (method > 0),
+    favours_player boolean NOT NULL,
     figures bytea NOT NULL,
     chart bytea NOT NULL,
     PRIMARY KEY (ruleset_id, version, currency, ante, raise_win_cap, bonus_stake)
 );
 
-GRANT SELECT (ruleset_id, version, currency, ante, raise_win_cap, bonus_stake, method, figures, chart),
-    INSERT (ruleset_id, version, currency, ante, raise_win_cap, bonus_stake, method, figures, chart),
-    UPDATE (method, figures, chart) ON odds_figures TO {app};
+GRANT SELECT (ruleset_id, version, currency, ante, raise_win_cap, bonus_stake, method, favours_player, figures, chart),
+    INSERT (ruleset_id, version, currency, ante, raise_win_cap, bonus_stake, method, favours_player, figures, chart),
+    UPDATE (method, favours_player, figures, chart) ON odds_figures TO {app};
 GRANT SELECT ON odds_figures TO {auditor};

@@ -19,15 +19,17 @@ METHOD: Final = 1
 
 _KEY: Final = "ruleset_id, version, currency, ante, raise_win_cap, bonus_stake"
 _QUERIES: Final = {
-    "put": """INSERT INTO {schema}.odds_figures AS kept ({key}, method, figures, chart)
-        VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+    "put": """INSERT INTO {schema}.odds_figures AS kept ({key}, method, favours_player, figures, chart)
+        VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
         ON CONFLICT ({key}) DO UPDATE
-        SET method = excluded.method, figures = excluded.figures, chart = excluded.chart
+        SET method = excluded.method, favours_player = excluded.favours_player,
+            figures = excluded.figures, chart = excluded.chart
         WHERE kept.method <= excluded.method""",
     "known": "SELECT {key} FROM {schema}.odds_figures WHERE method >= %s",
     "of_version": """SELECT {key}, figures FROM {schema}.odds_figures
         WHERE ruleset_id = %s AND version = %s ORDER BY {key}""",
     "of_all": "SELECT {key}, figures FROM {schema}.odds_figures ORDER BY {key}",
+    "favouring": "SELECT {key}, figures FROM {schema}.odds_figures WHERE favours_player ORDER BY {key}",
     "chart": "SELECT chart FROM {schema}.odds_figures WHERE ({key}) = (%s, %s, %s, %s, %s, %s)",
 }
 
@@ -67,9 +69,13 @@ class OddsStore:
         self._queries = _composed(schema)
 
     def put(self, terms: Terms, figures: dict[str, Any], chart: dict[str, Any]) -> None:
-        """Keep figures and chart in place of those that are there, unless a newer method made these."""
+        """Keep figures and chart in place of those that are there, unless a newer method made these.
+
+        Of a game that cannot be computed `figures` say why, under ``unsupported``, and the chart is empty.
+        """
         documents = [orjson.dumps(each, option=orjson.OPT_SORT_KEYS) for each in (figures, chart)]
-        self._connection.execute(self._queries["put"], [*terms, METHOD, *documents])
+        favours = bool(figures.get("favours_player"))
+        self._connection.execute(self._queries["put"], [*terms, METHOD, favours, *documents])
 
     def known(self) -> set[Terms]:
         """What of there are odds that need not be computed again."""
@@ -90,6 +96,10 @@ class OddsReading:
     async def of_all(self) -> list[Odds]:
         """All figures that there are; a ledger has a few for each table."""
         return [_odds(row) for row in await self._ask(self._queries["of_all"], ())]
+
+    async def favouring(self) -> list[Odds]:
+        """The figures of those among all that favour the player at something."""
+        return [_odds(row) for row in await self._ask(self._queries["favouring"], ())]
 
     async def chart(self, terms: Terms) -> dict[str, Any] | None:
         """The chart of the best decisions under exactly these terms, where it is computed."""
