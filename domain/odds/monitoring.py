@@ -123,17 +123,21 @@ def monitor(sums: Sums, theory: Theory, rate: float = ERROR_RATE) -> Finding | N
     """Compare a series with its theory; None where there is no round yet."""
     if not sums.rounds:
         return None
-    threshold = log(2 / rate)  # each side has half
-    above, below = _evidence(sums, theory, theory.mean)
-    alarm: Side | None = "above" if above >= threshold else "below" if below >= threshold else None
-    mean = sums.mean
+    mean, threshold = sums.mean, _threshold(rate)
 
     def refuted(side: int) -> Callable[[Fraction], bool]:
         return lambda guess: _evidence(sums, theory, guess)[side] >= threshold
 
     low = _last(theory.lowest, mean, refuted(0))
     high = _last(theory.highest, mean, refuted(1))
-    return Finding(sums.rounds, mean, float(low), float(high), alarm)
+    return Finding(sums.rounds, mean, float(low), float(high), alarm(sums, theory, rate))
+
+
+def alarm(sums: Sums, theory: Theory, rate: float = ERROR_RATE) -> Side | None:
+    """Return on which side of the theory a series is beyond what chance explains; None where it is not."""
+    above, below = _evidence(sums, theory, theory.mean)
+    threshold = _threshold(rate)
+    return "above" if above >= threshold else "below" if below >= threshold else None
 
 
 def rounds_to_flag(deviation: Fraction, theory: Theory, rate: float = ERROR_RATE) -> int | None:
@@ -144,7 +148,7 @@ def rounds_to_flag(deviation: Fraction, theory: Theory, rate: float = ERROR_RATE
     """
     if not deviation:
         raise OddsError("what does not deviate is never flagged")
-    threshold = log(2 / rate)
+    threshold = _threshold(rate)
     lacking = NormalDist().inv_cdf(1 - MISSED_RATE)
     shift, variance = abs(float(deviation)), float(theory.variance)
     most = float(theory.mean - theory.lowest if deviation > 0 else theory.highest - theory.mean)
@@ -163,6 +167,10 @@ def rounds_to_flag(deviation: Fraction, theory: Theory, rate: float = ERROR_RATE
         middle = (enough + short) // 2
         short, enough = (short, middle) if flagged(middle) else (middle, enough)
     return enough
+
+
+def _threshold(rate: float) -> float:
+    return log(2 / rate)  # each side has half
 
 
 def _evidence(sums: Sums, theory: Theory, mean: Fraction) -> tuple[float, float]:
