@@ -31,7 +31,7 @@ PAIR_CARDS: Final[Bytes] = np.array([(a, b) for b in range(CARDS) for a in range
 
 
 class PairRows(NamedTuple):
-    """Of some classes in a row, from ``first`` on, by pair of up-cards in the order of their ranks [n, 1 326].
+    """Of some classes in a row, from ``first`` on, by pair of up-cards in order of rank [n, 1 326].
 
     The dealer's hands that do not qualify, lose and tie, of 14 190. Where an up-card is one of the player's,
     ``not_qualified`` is -1 and ``win`` is 0; ``tie`` is 0.
