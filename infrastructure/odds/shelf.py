@@ -44,15 +44,14 @@ class _Place(NamedTuple):
 
 
 class Shelf:
-    """The folder ``directory``, made when something is put there; ``keep`` bounds the files of each kind.
+    """The folder ``directory``, made when something is put there.
 
-    The files used last are kept. `get` and `put` never raise for what is wrong with the folder: a shelf saves
-    time, and what cannot be kept is counted again.
+    `get` and `put` never raise for what is wrong with the folder: a shelf saves time, and what cannot be kept
+    is counted again.
     """
 
-    def __init__(self, directory: Path, keep: int = KEEP_DEFAULT) -> None:
+    def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._keep = keep
 
     def get(self, kind: str, key: Mapping[str, Any]) -> dict[str, NDArray[Any]] | None:
         """Return the arrays put under exactly this key, read-only; None where there are none that are whole.
@@ -73,13 +72,13 @@ class Shelf:
                 os.utime(path)
         return arrays
 
-    def put(self, kind: str, key: Mapping[str, Any], arrays: Arrays) -> bool:
-        """Keep arrays under a key, drop what is above the bound, and tell whether that worked."""
+    def put(self, kind: str, key: Mapping[str, Any], arrays: Arrays, keep: int = KEEP_DEFAULT) -> bool:
+        """Keep arrays under a key, and of their kind the ``keep`` files used last; tell whether that worked."""
         path = self._path(kind, key)
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             _write(path, _key_text(kind, key), arrays)
-            self._tidy(kind)
+            self._tidy(kind, keep)
         except OSError:
             return False
         return True
@@ -90,12 +89,12 @@ class Shelf:
         digest = hashlib.sha256(_key_text(kind, key).encode()).hexdigest()
         return self._directory / f"{kind}-{digest[:32]}.odds"
 
-    def _tidy(self, kind: str) -> None:
+    def _tidy(self, kind: str, keep: int) -> None:
         """Remove the oldest files of a kind, and drafts that nobody will finish."""
         files = sorted(self._directory.glob(f"{kind}-*.odds"), key=_used_at, reverse=True)
         now = time.time()
         drafts = [p for p in self._directory.glob("*.new") if now - _used_at(p) > DRAFT_SECONDS_MAX]
-        for path in (*files[self._keep :], *drafts):
+        for path in (*files[keep:], *drafts):
             path.unlink(missing_ok=True)
 
 

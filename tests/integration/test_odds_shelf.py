@@ -25,7 +25,7 @@ COUNTS: Arrays = {
 @pytest.fixture
 def shelf(tmp_path: Path) -> Shelf:
     """Return a shelf in a folder that is not there yet."""
-    return Shelf(tmp_path / "data" / "odds", keep=3)
+    return Shelf(tmp_path / "data" / "odds")
 
 
 def only_file(tmp_path: Path) -> Path:
@@ -124,11 +124,11 @@ def test_of_each_kind_the_files_used_last_are_kept(shelf: Shelf, tmp_path: Path)
     """Reading a file makes it young; other kinds have their own bound."""
     shelf.put("other", {}, COUNTS)
     for number in range(3):
-        shelf.put("basis", {"number": number}, COUNTS)
+        shelf.put("basis", {"number": number}, COUNTS, keep=3)
     for path in (tmp_path / "data" / "odds").glob("basis-*"):
         os.utime(path, (0, 0))
     assert shelf.get("basis", {"number": 0}) is not None
-    shelf.put("basis", {"number": 3}, COUNTS)
+    shelf.put("basis", {"number": 3}, COUNTS, keep=3)
     kept = [number for number in range(4) if shelf.get("basis", {"number": number}) is not None]
     assert len(kept) == 3
     assert {0, 3} <= set(kept)
