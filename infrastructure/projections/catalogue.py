@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from infrastructure.projections.decisions import Decisions
 from infrastructure.projections.jackpot_days import JackpotDays
 from infrastructure.projections.kinds import Projection
 from infrastructure.projections.performance import Performance
@@ -24,5 +25,6 @@ PROJECTIONS: Final[tuple[Callable[[], Projection], ...]] = (
     JackpotDays,
     TrialBalance,
     SignificantEvents,
+    Decisions,
 )
 """A class each; an instance is made for the live tables and one more while they are rebuilt."""

@@ -47,7 +47,7 @@ class Judge(Protocol):
     def judge(self, payoffs: Payoffs, cards: Sequence[Card], up_cards: Sequence[Card]) -> Judgement:
         """What the decisions on a hand as dealt are worth."""
 
-    def judge_exchanged(
+    def judge_drawn(
         self, payoffs: Payoffs, cards: Sequence[Card], up_cards: Sequence[Card], given_away: Card
     ) -> Judgement:
         """What folding and raising are worth after an exchange."""
@@ -233,7 +233,7 @@ class Game:
             costs = _costs((decided_by, worth - done))
             return Verdict(decision, decided_by, first.best, None, None, None, worth, free, done, *costs)
         discard, exchanged_by = seat.discard or "", seat.exchanged_by or ""
-        last = judge.judge_exchanged(payoffs, cards, up_cards, discard)
+        last = judge.judge_drawn(payoffs, cards, up_cards, discard)
         done = _numerator(last, decision)
         costs = _costs((exchanged_by, worth - _numerator(first, discard)), (decided_by, _best(last) - done))
         return Verdict(

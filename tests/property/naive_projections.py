@@ -17,10 +17,11 @@ from domain import events as ev
 from domain.envelope import Recorded
 from domain.money import exponent
 from domain.round import Round, evolve
-from tests.property.naive_books import EPOCH, NaiveBooks, Rows, exact, us
+from tests.property.naive_books import EPOCH, Rows, exact, us
+from tests.property.naive_decisions import NaiveDecisions
 
 
-class Naive(NaiveBooks):
+class Naive(NaiveDecisions):
     """What all tables should hold. Each method returns a table's rows by column, in no order."""
 
     # ── Games ───────────────────────────────────────────────────────────────────────────────────────────
@@ -30,21 +31,24 @@ class Naive(NaiveBooks):
         for events in self.rounds.values():
             opened = events[0].event
             assert isinstance(opened, ev.RoundOpened)
-            key = (
-                opened.gaming_day,
-                hour_of(us(events[0].recorded_at), opened.parameters.zone),
-                opened.table_id,
-                opened.ruleset.id,
-                opened.ruleset.version,
-                opened.jackpot.id if opened.jackpot else "",
-                opened.jackpot.version if opened.jackpot else 0,
-                opened.currency,
-                opened.account_class,
-            )
-            cells[key].update(self._figures([each.event for each in events]))
+            cells[self.cell(opened, events[0])].update(self._figures([each.event for each in events]))
         names = ["gaming_day", "hour_us", "table_id", "ruleset_id", "ruleset_version"]
         names += ["jackpot_id", "jackpot_version", "currency", "account_class"]
         return [{**dict(zip(names, key, strict=True)), **figures} for key, figures in cells.items()]
+
+    def cell(self, opened: ev.RoundOpened, first: Recorded) -> tuple[Any, ...]:
+        """Return the cell of a round."""
+        return (
+            opened.gaming_day,
+            hour_of(us(first.recorded_at), opened.parameters.zone),
+            opened.table_id,
+            opened.ruleset.id,
+            opened.ruleset.version,
+            opened.jackpot.id if opened.jackpot else "",
+            opened.jackpot.version if opened.jackpot else 0,
+            opened.currency,
+            opened.account_class,
+        )
 
     def _figures(self, events: Sequence[Any]) -> dict[str, int]:
         def of(*kinds: type) -> list[Any]:
