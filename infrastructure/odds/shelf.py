@@ -73,7 +73,7 @@ class Shelf:
         return arrays
 
     def put(self, kind: str, key: Mapping[str, Any], arrays: Arrays, keep: int = KEEP_DEFAULT) -> bool:
-        """Keep arrays under a key, and of their kind the ``keep`` files used last; tell whether that worked."""
+        """Keep arrays under a key, of their kind the ``keep`` used last, and tell whether that worked."""
         path = self._path(kind, key)
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
