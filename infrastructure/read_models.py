@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 from psycopg import sql
 from psycopg.rows import DictRow
 
+from infrastructure.projections import decisions
 from infrastructure.projections.jackpot_days import JACKPOT_DAYS
 from infrastructure.projections.performance import EXACT_FIGURES, FIGURES
 from infrastructure.projections.tables import read_schema
@@ -50,6 +51,9 @@ _QUERIES: Final = {
     "significant": """SELECT * FROM {read}.significant_events
         WHERE position > %s AND position <= %s AND at_us >= %s AND at_us < %s
         ORDER BY position, kind LIMIT %s""",
+    "decisions": "SELECT * FROM {read}.decisions WHERE round_id = %s AND seat > %s ORDER BY seat LIMIT %s",
+    "returns": """SELECT * FROM {read}.returns
+        ORDER BY ruleset_id, ruleset_version, account_class, series LIMIT %s""",
 }
 
 
@@ -74,7 +78,14 @@ class ReadModels:
         self._ask = ask
         self._queries = {key: sql.SQL(text).format(read=read) for key, text in _QUERIES.items()}
         self._jackpot_days = _jackpot_days(read)
-        self._performance = {by: _performance(read, columns) for by, columns in _BREAKDOWNS.items()}
+        self._performance = {
+            by: _sums(read, "performance", columns, FIGURES, EXACT_FIGURES)
+            for by, columns in _BREAKDOWNS.items()
+        }
+        self._decisions = {
+            by: _sums(read, "decision_figures", columns, decisions.FIGURES, decisions.EXACT_FIGURES)
+            for by, columns in _BREAKDOWNS.items()
+        }
 
     async def statement(self, player: str, period: Period, limit: int) -> list[DictRow]:
         """A player's postings in a period, the oldest first."""
@@ -97,6 +108,20 @@ class ReadModels:
     ) -> list[DictRow]:
         """The figures of the games over gaming days (ISO dates, both included)."""
         return await self._ask(self._performance[by], (first_day, last_day, limit))
+
+    async def decision_figures(
+        self, first_day: str, last_day: str, by: Breakdown | None, limit: int
+    ) -> list[DictRow]:
+        """What decisions were worth over the same, for the same games."""
+        return await self._ask(self._decisions[by], (first_day, last_day, limit))
+
+    async def decisions(self, round_id: str, after_seat: int, limit: int) -> list[DictRow]:
+        """The decisions of a round that has closed, of the seats above one; empty where it has not."""
+        return await self._rows("decisions", round_id, after_seat, limit)
+
+    async def returns(self, limit: int) -> list[DictRow]:
+        """What every version has returned in all its life, by class of account and series."""
+        return await self._rows("returns", limit)
 
     async def jackpot_days(
         self, jackpot_id: str, first_day: str, last_day: str, characters: int
@@ -128,16 +153,22 @@ def _jackpot_days(read: sql.Identifier) -> sql.Composed:
     ).format(sums=sums, read=read)
 
 
-def _performance(read: sql.Identifier, breakdown: Sequence[str]) -> sql.Composed:
+def _sums(
+    read: sql.Identifier,
+    table: str,
+    breakdown: Sequence[str],
+    figures: Sequence[str],
+    exact_figures: Sequence[str],
+) -> sql.Composed:
     """The query that sums the figures of cells, by game and what it is broken down by."""
     keys = sql.SQL(", ").join(map(sql.Identifier, (*breakdown, *GAME)))
     sums = sql.SQL(", ").join(
-        sql.SQL("sum({0})::bigint AS {0}").format(sql.Identifier(name)) for name in FIGURES
+        sql.SQL("sum({0})::bigint AS {0}").format(sql.Identifier(name)) for name in figures
     )
     exact = sql.SQL(", ").join(
-        sql.SQL("sum({0}) AS {0}").format(sql.Identifier(name)) for name in EXACT_FIGURES
+        sql.SQL("sum({0}) AS {0}").format(sql.Identifier(name)) for name in exact_figures
     )
     return sql.SQL(
-        "SELECT {keys}, {sums}, {exact} FROM {read}.performance WHERE gaming_day >= %s AND gaming_day <= %s"
+        "SELECT {keys}, {sums}, {exact} FROM {read}.{table} WHERE gaming_day >= %s AND gaming_day <= %s"
         " GROUP BY {keys} ORDER BY {keys} LIMIT %s"
-    ).format(keys=keys, sums=sums, exact=exact, read=read)
+    ).format(keys=keys, sums=sums, exact=exact, read=read, table=sql.Identifier(table))
