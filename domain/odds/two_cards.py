@@ -57,6 +57,18 @@ def _raises(nq: int, win: int, tie: int, high: NDArray[np.int64], low: NDArray[n
 
 
 @kernel
+def write_raises(rows: PairRows, categories: Bytes, gains: Gains, raises: NDArray[np.bool_]) -> None:
+    """Write for some classes and every pair of up-cards whether a raise is best; nothing of no state."""
+    for n in range(len(categories)):
+        high, low = gains.high[categories[n]], gains.low[categories[n]]
+        for pair in range(rows.win.shape[1]):
+            nq = int(rows.not_qualified[n, pair])
+            if nq >= 0:
+                won, tied = int(rows.win[n, pair]), int(rows.tie[n, pair])
+                raises[n, pair] = _raises(nq, won, tied, high, low, gains.bits)
+
+
+@kernel
 def _decide(
     rows: PairRows,
     weights: Bytes,
