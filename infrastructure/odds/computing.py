@@ -31,7 +31,7 @@ from domain.rules import Rules
 from domain.rulesets.schema import RuleSet
 from infrastructure.odds.shelf import Arrays, Shelf
 
-Tell: TypeAlias = Callable[[str], None]
+Tell: TypeAlias = Callable[[str], object]
 
 _BASIS: Final = "basis"
 _OUTCOMES: Final = "outcomes"
