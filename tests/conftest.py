@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 from psycopg.conninfo import make_conninfo
 
+from domain.odds.basis import Basis, build_basis
 from infrastructure.postgres import EmbeddedPostgres
 
 if TYPE_CHECKING:
@@ -56,3 +57,9 @@ def database(postgres: str) -> Iterator[str]:
     yield make_conninfo(postgres, dbname=name)
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def basis() -> Basis:
+    """Return what exact odds with one up-card are made of; a dealer qualifies with an ace and a king."""
+    return build_basis("ace_king")

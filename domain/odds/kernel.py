@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
 from types import FunctionType
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar, cast
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -29,15 +29,18 @@ def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _R
     written to, or in the folder that ``NUMBA_CACHE_DIR`` names. An account that can write to none of them
     compiles anew in every process.
     """
-    assert isinstance(function, FunctionType)  # noqa: S101 -- what a decorator stands over is one
-    _WAITING.setdefault(function.__module__, []).append(function)
-    names = function.__globals__
+    written = cast("FunctionType", function)  # what a decorator stands over is one
+    waiting = _WAITING.setdefault(written.__module__, [])
+    waiting.append(written)
+    names = written.__globals__
 
     @wraps(function)
     def compiled(*arguments: _Parameters.args, **named: _Parameters.kwargs) -> _Result:
-        for waiting in _WAITING.pop(function.__module__, ()):
-            names[waiting.__name__] = _compiled(waiting)
-        result: _Result = names[function.__name__](*arguments, **named)
+        if waiting:
+            # Two threads at once both do all of it: none goes on while a name is not yet bound.
+            names.update({one.__name__: _compiled(one) for one in tuple(waiting)})
+            waiting.clear()
+        result: _Result = names[written.__name__](*arguments, **named)
         return result
 
     return compiled
