@@ -7,7 +7,8 @@ the house's limit if that is less; whether a cap cuts what a raise wins depends 
 It needs no service. What takes long to count is kept, in `odds` in the service's data directory unless
 --cache names another folder, and counted again where it is missing or damaged.
 
-Exit status 0: the odds are printed. 1: they cannot be computed as asked. 2: the arguments are not understood.
+Exit status 0: the odds are printed. 1: they cannot be computed as asked, or a simulation does not agree with
+them. 2: the arguments are not understood.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 import orjson
 
 from api.cli import data_directory
+from api.cli.monte_carlo import command as monte_carlo
 from api.cli.odds_text import JackpotAsked, lines
 from api.cli.serve import complain, stop_on_signals
 from domain import rulesets
@@ -33,6 +35,7 @@ from domain.odds.jackpot import JackpotOdds
 from domain.odds.payoffs import OddsError
 from domain.rules import RulesError
 from domain.rulesets.schema import RuleSet, RulesetError, load
+from infrastructure.audit.pool import WorkerDied, WorkFailed
 from infrastructure.odds.computing import odds_of
 from infrastructure.odds.shelf import Shelf
 from infrastructure.postgres import LauncherError, files
@@ -52,12 +55,16 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     if chosen.reset is not None and chosen.contribution is None:
         parser.error("--reset goes with --contribution")
+    simulation = monte_carlo.asked(parser, chosen)
     try:
         ruleset = read_ruleset(chosen.ruleset)
         asked = JackpotAsked(chosen.meter, chosen.contribution, chosen.reset or 0)
-        odds = _odds(ruleset, chosen)
+        kept = shelf(chosen.cache)
+        odds = _odds(ruleset, chosen, kept)
+        if simulation is not None:
+            return monte_carlo.run(ruleset, odds, kept, simulation, complain)
         _print(ruleset, odds, asked, as_json=chosen.json)
-    except (AskedError, OddsError, RulesError, RulesetError) as problem:
+    except (AskedError, OddsError, RulesError, RulesetError, WorkerDied, WorkFailed) as problem:
         complain(str(problem))
         return 1
     except KeyboardInterrupt:
@@ -86,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
         "--contribution", type=_share, metavar="C", help="its long-run return with this share of each bet"
     )
     jackpot.add_argument("--reset", type=int, metavar="R", help="… and what its meter restarts at (0)")
+    monte_carlo.add_arguments(parser)
     return parser
 
 
@@ -130,7 +138,7 @@ def _from_json(text: str, name: str) -> RuleSet:
     return RuleSet.from_document(content)
 
 
-def _odds(ruleset: RuleSet, chosen: argparse.Namespace) -> HouseOdds:
+def _odds(ruleset: RuleSet, chosen: argparse.Namespace, kept: Shelf | None) -> HouseOdds:
     """Compute what was asked for. Raises AskedError, OddsError, RulesError."""
     currency = chosen.currency or ruleset.currencies[0]
     if ruleset.side_bet("jackpot") is None and (chosen.meter, chosen.contribution) != (None, None):
@@ -141,7 +149,7 @@ def _odds(ruleset: RuleSet, chosen: argparse.Namespace) -> HouseOdds:
         raise AskedError(f"{ruleset.id} is played in {', '.join(ruleset.currencies)}, not in {currency}")
     ante = default_ante(ruleset, currency) if chosen.ante is None else chosen.ante
     settings = TableSettings(chosen.raise_win_cap, chosen.bonus_stake)
-    return odds_of(ruleset, currency, ante, settings, shelf(chosen.cache), complain)
+    return odds_of(ruleset, currency, ante, settings, kept, complain)
 
 
 def shelf(cache: Path | None) -> Shelf | None:
@@ -154,7 +162,7 @@ def shelf(cache: Path | None) -> Shelf | None:
     except (LauncherError, OSError) as problem:
         complain(f"nothing is kept for the next time: {problem}")
         return None
-    return Shelf(directory.path / "odds")
+    return Shelf(directory.odds)
 
 
 def _print(ruleset: RuleSet, odds: HouseOdds, asked: JackpotAsked, *, as_json: bool) -> None:

@@ -1,10 +1,8 @@
-"""`scripts/odds RULESET --monte-carlo ROUNDS --seed S`: simulate a house and compare it with its exact odds.
-
-Exit status 0: everything agrees; 1: something does not.
-"""
+"""`scripts/odds RULESET --monte-carlo ROUNDS`: play a house at random and compare it with its exact odds."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, Final, NamedTuple
@@ -21,8 +19,12 @@ from domain.odds.house import HouseOdds
 from domain.rulesets.schema import RuleSet
 from infrastructure.audit.pool import usable_processors
 from infrastructure.bootstrap import shipped_documents
+from infrastructure.odds.computing import Tell, basis_of, exchange_values_of
+from infrastructure.odds.shelf import Shelf
 
 AGREE, DISAGREE = 0, 1
+ROUNDS_MAX: Final = 10**10
+SEED_DEFAULT: Final = 1
 METER_UNITS_DEFAULT: Final = 100_000
 """The meter that jackpots are paid from where none is named, in whole units of the currency."""
 FORMAT: Final = 1
@@ -30,7 +32,7 @@ _COLUMNS: Final = (34, 16, 16, 22)
 
 
 class Wanted(NamedTuple):
-    """What was asked for: ``rounds`` from 1, ``seed`` from 0; a meter in minor units, processes from 1."""
+    """What is asked for: ``rounds`` from 1, ``seed`` from 0; a meter in minor units, processes from 1."""
 
     rounds: int
     seed: int
@@ -39,10 +41,47 @@ class Wanted(NamedTuple):
     as_json: bool = False
 
 
-def run(ruleset: RuleSet, odds: HouseOdds, decisions: Decisions, wanted: Wanted) -> int:
-    """Simulate, print the comparisons, and return 0 or 1. Raises OddsError, WorkerDied, WorkFailed."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what a simulation is asked for with."""
+    group = parser.add_argument_group("a simulation that has to agree with the odds")
+    group.add_argument(
+        "--monte-carlo",
+        type=int,
+        metavar="ROUNDS",
+        help="play so many rounds with all side bets, settle them as real ones are, and print how that"
+        " compares, instead of the odds; exit with 1 where something does not agree",
+    )
+    group.add_argument("--seed", type=int, metavar="S", help=f"another course of the cards ({SEED_DEFAULT})")
+    group.add_argument("--processes", type=int, metavar="N", help="how many play (one for each processor)")
+
+
+def asked(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> Wanted | None:
+    """Return what is asked for, None where it is no simulation; end with 2 where that makes no sense."""
+    rounds, seed, processes = chosen.monte_carlo, chosen.seed, chosen.processes
+    if rounds is None:
+        if (seed, processes) != (None, None):
+            parser.error("--seed and --processes go with --monte-carlo")
+        return None
+    if not 1 <= rounds <= ROUNDS_MAX:
+        parser.error(f"--monte-carlo plays 1 to {ROUNDS_MAX} rounds")
+    if processes is not None and processes < 1:
+        parser.error("there is nothing to play with in less than one process")
+    if seed is not None and seed < 0:
+        parser.error("a seed is 0 or more")
+    if chosen.contribution is not None:
+        parser.error("--monte-carlo pays from a meter that stands still: --contribution does not go with it")
+    return Wanted(rounds, SEED_DEFAULT if seed is None else seed, processes, chosen.meter, chosen.json)
+
+
+def run(ruleset: RuleSet, odds: HouseOdds, shelf: Shelf | None, wanted: Wanted, tell: Tell) -> int:
+    """Simulate, print the comparisons, and return 0 or 1.
+
+    ``tell`` is given a sentence before the best decisions are counted, where they are not on the shelf.
+    Raises OddsError, WorkerDied, WorkFailed.
+    """
     meter = METER_UNITS_DEFAULT * 10**odds.rules.exponent if wanted.meter is None else wanted.meter
     check_meter(odds, meter)
+    decisions = best_decisions(odds, shelf, tell)
     game = Game(odds.rules, odds.ante, stakes(odds), meter, decisions, wanted.seed)
     family = Family(tuple(map(RuleSet.from_document, shipped_documents())), ruleset)
     tally = played(game, wanted.rounds, wanted.processes or usable_processors(), Progress("rounds"))
@@ -53,6 +92,17 @@ def run(ruleset: RuleSet, odds: HouseOdds, decisions: Decisions, wanted: Wanted)
     else:
         print("\n".join(lines(ruleset, game, wanted, family.tolerance, found)))
     return AGREE if all(comparison.agrees for comparison in found) else DISAGREE
+
+
+def best_decisions(odds: HouseOdds, shelf: Shelf | None, tell: Tell) -> Decisions:
+    """Return what is best in a house, from the shelf or counted now."""
+    rules, payoffs = odds.rules, odds.payoffs
+    if payoffs.fee is not None:
+        values = exchange_values_of(rules.qualify, payoffs, shelf, tell)
+        return Decisions.best(rules, payoffs, exchanges=values)
+    if odds.outcomes.up_cards > 1:
+        return Decisions.best(rules, payoffs)
+    return Decisions.best(rules, payoffs, basis_of(rules.qualify, shelf, tell))
 
 
 def document(game: Game, wanted: Wanted, tolerance: Tolerance, found: list[Comparison]) -> dict[str, Any]:
