@@ -30,6 +30,7 @@ from infrastructure.ledger.postgres import PostgresStore
 from infrastructure.ledger.submission import Result, Submission
 from infrastructure.ledger.writer import Writer
 from infrastructure.metrics import Counts
+from infrastructure.odds.job import OddsRunner
 from infrastructure.projections.runner import ProjectionRunner
 from infrastructure.reading import Reading
 from infrastructure.seals import Seals
@@ -58,6 +59,7 @@ class Service:
     checker: Checker | None = None
     sealer: SealerRunner | None = None
     audits: AuditRunner | None = None
+    odds: OddsRunner | None = None
     clock: Clock = system_clock
     meter_streams: int = 0
     started: bool = False
@@ -93,12 +95,16 @@ class Service:
             self.audits.start()
         if self.sealer is not None:
             self.sealer.start()
+        if self.odds is not None:
+            self.odds.start()
         self.started = True
 
     async def stop(self) -> None:
         """Finish what is under way and give everything back."""
         self.started = False
         await asyncio.to_thread(self.jobs.stop)
+        if self.odds is not None:
+            await asyncio.to_thread(self.odds.stop)
         if self.audits is not None:
             await asyncio.to_thread(self.audits.stop)
         if self.sealer is not None:
@@ -152,6 +158,7 @@ def compose(
         checker=Checker(settings.dsn, schema) if settings.projector_inside else None,
         sealer=sealer_of(settings, schema) if settings.projector_inside else None,
         audits=AuditRunner(audited) if settings.projector_inside else None,
+        odds=odds_of(settings, schema) if settings.projector_inside else None,
         clock=clock,
     )
 
@@ -159,6 +166,11 @@ def compose(
 def sealer_of(settings: ServiceSettings, schema: str) -> SealerRunner:
     """What seals the ledger's log. Raises NoteError where a witness is not named by its key and URL."""
     return SealerRunner(settings.dsn, schema, settings.log, settings.keys, settings.witnesses)
+
+
+def odds_of(settings: ServiceSettings, schema: str) -> OddsRunner | None:
+    """What computes the odds of rule sets; None where this service does not."""
+    return None if settings.odds is None else OddsRunner(settings.dsn, schema, settings.odds)
 
 
 def newest_checkpoint(log_folder: LogFolder, generation: int) -> dict[str, Any] | None:

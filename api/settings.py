@@ -15,6 +15,7 @@ START = "STUD_LEDGER_START"
 PROJECTOR = "STUD_LEDGER_PROJECTOR_INSIDE"
 SERVER = "STUD_LEDGER_PG_INSTALLATION"
 WITNESSES = "STUD_LEDGER_WITNESSES"
+ODDS = "STUD_LEDGER_ODDS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class ServiceSettings:
     `start` names this start of the service, which all its processes share; `server` is the folder of the
     PostgreSQL that runs for it, None where the server is another's. `projector_inside`: a thread of the
     process projects, as there is no process for it. `witnesses` cosign the log's checkpoints, each of them
-    named by its key and its URL: ``VKEY URL``.
+    named by its key and its URL: ``VKEY URL``. `odds` is the folder of what takes long to count for the exact
+    odds of rule sets; None where this service computes none.
 
     The connection string may hold a password: it is left out of the representation.
     """
@@ -39,6 +41,7 @@ class ServiceSettings:
     projector_inside: bool = True
     log: Path = Path()
     witnesses: tuple[str, ...] = ()
+    odds: Path | None = None
 
     def __post_init__(self) -> None:
         """Fill in the log's folder."""
@@ -56,12 +59,13 @@ class ServiceSettings:
             SERVER: "" if self.server is None else str(self.server),
             PROJECTOR: "1" if self.projector_inside else "0",
             WITNESSES: "\n".join(self.witnesses),
+            ODDS: "" if self.odds is None else str(self.odds),
         }
 
     @classmethod
     def from_environment(cls) -> ServiceSettings:
         """Read the settings a supervisor left in our environment. Raises KeyError where there are none."""
-        server = os.environ.get(SERVER)
+        server, odds = os.environ.get(SERVER), os.environ.get(ODDS)
         return cls(
             os.environ[DSN],
             Path(os.environ[KEYS]),
@@ -71,4 +75,5 @@ class ServiceSettings:
             projector_inside=os.environ.get(PROJECTOR) != "0",
             log=Path(os.environ.get(LOG, "")),
             witnesses=tuple(os.environ.get(WITNESSES, "").splitlines()),
+            odds=Path(odds) if odds else None,
         )

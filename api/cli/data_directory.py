@@ -31,6 +31,11 @@ class DataDirectory:
         """The home of the embedded PostgreSQL."""
         return self.path / "postgres"
 
+    @property
+    def odds(self) -> Path:
+        """What takes long to count for exact odds: it can be removed at any time."""
+        return self.path / "odds"
+
 
 def choose(path: Path | None = None, keys: Path | None = None, log: Path | None = None) -> DataDirectory:
     """Return the folder a command works on; nothing is made. Relative paths are the caller's."""

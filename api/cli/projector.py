@@ -1,4 +1,4 @@
-"""The process that projects, seals, checks and audits, beside the workers: one for a service.
+"""The process that projects, seals, checks, audits and computes odds, beside the workers: one for a service.
 
 It gives way to them: what it writes is a moment later, what they write is waited for.
 """
@@ -10,7 +10,7 @@ import signal
 import sys
 
 from api import logs
-from api.composition import BUILD, sealer_of
+from api.composition import BUILD, odds_of, sealer_of
 from api.settings import ServiceSettings
 from infrastructure.audit.runner import Audited, AuditRunner
 from infrastructure.bootstrap import DEFAULT_SCHEMA
@@ -32,13 +32,17 @@ def main() -> int:
     dsn = settings.dsn
     runner, checker = ProjectionRunner(dsn, DEFAULT_SCHEMA), Checker(dsn, DEFAULT_SCHEMA)
     audits = AuditRunner(Audited(dsn, DEFAULT_SCHEMA, settings.keys, settings.log, BUILD))
-    sealer = sealer_of(settings, DEFAULT_SCHEMA)
+    sealer, odds = sealer_of(settings, DEFAULT_SCHEMA), odds_of(settings, DEFAULT_SCHEMA)
     collector.relax()
     sealer.start()
     runner.start()
     checker.start()
     audits.start()
+    if odds is not None:
+        odds.start()
     signal.sigwait(signals)
+    if odds is not None:
+        odds.stop()
     audits.stop()
     checker.stop()
     runner.stop()

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 CREDENTIALS = ("password", "passfile")
 CLIENT = "operator"
+NO_ODDS = "STUD_LEDGER_NO_ODDS"
 TICK_S = 0.2
 WORKERS_MAX = 32
 PORT_MAX = 65535
@@ -58,6 +59,7 @@ class Options:
     init_db: bool
     database_url: str | None
     witnesses: tuple[str, ...]
+    odds: bool
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -111,6 +113,12 @@ def parse(arguments: list[str] | None) -> Options:
         metavar="'VKEY URL'",
         help="a witness that cosigns the log's checkpoints (repeatable; the demo has one of its own)",
     )
+    parser.add_argument(
+        "--no-odds",
+        action="store_true",
+        default=bool(os.environ.get(NO_ODDS)),
+        help=f"do not compute the exact odds of rule sets (as with {NO_ODDS}=1 in the environment)",
+    )
     parser.add_argument("--init-db", action="store_true", help="prepare the database of DATABASE_URL and end")
     chosen = parser.parse_args(arguments)
     database_url = os.environ.get("DATABASE_URL") or None
@@ -131,6 +139,7 @@ def parse(arguments: list[str] | None) -> Options:
         init_db=chosen.init_db,
         database_url=database_url,
         witnesses=tuple(chosen.witness),
+        odds=not chosen.no_odds,
     )
 
 
@@ -198,6 +207,7 @@ def bring_up(options: Options, stack: contextlib.ExitStack) -> tuple[EmbeddedPos
         projector_inside=False,
         log=directory.log,
         witnesses=options.witnesses,
+        odds=directory.odds if options.odds else None,
     )
     others: list[Beside] = []
     if settings.demo and not settings.witnesses:

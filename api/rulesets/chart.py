@@ -36,8 +36,8 @@ _AGAINST: Final[Mapping[Against, str]] = {
 _COLUMNS: Final = {
     1: ("Columns: the dealer's up-card.",),
     2: (
-        "Against no pair: are ace and king up (A+K), one of them (A/K) or neither (low); how many the hand has.",
-        "Against a pair: its rank. By both up-cards: rows are the higher one; the hand has neither but A and K.",
+        "Against no pair: ace and king are up (A+K), one of them (A/K), neither (low); how many it has.",
+        "Against a pair: its rank. By both up-cards: rows are the higher one; the hand has none but A and K.",
     ),
 }
 _KEPT: Final = {
