@@ -90,14 +90,18 @@ def outcomes_of(rules: Rules, payoffs: Payoffs, shelf: Shelf | None, tell: Tell 
 @lru_cache(maxsize=2)
 def basis_of(qualify: Qualifier, shelf: Shelf | None, tell: Tell = _silent) -> Basis:
     """Return what every game with one up-card is counted from, whatever it pays."""
-    key = {"qualify": str(qualify)}
-    kept = _get(shelf, _BASIS, key)
+    kept = _get(shelf, _BASIS, _basis_key(qualify))
     if kept is None:
         tell("counting the dealer's hands against every hand: some seconds, once")
         basis = build_basis(qualify)
-        _put(shelf, _BASIS, key, {name: getattr(basis, name) for name in _BASIS_ARRAYS})
+        keep_basis(shelf, basis)
         return basis
     return Basis(qualify, **{name: kept[name] for name in _BASIS_ARRAYS})
+
+
+def keep_basis(shelf: Shelf | None, basis: Basis) -> None:
+    """Keep a basis for `basis_of`."""
+    _put(shelf, _BASIS, _basis_key(basis.qualify), {name: getattr(basis, name) for name in _BASIS_ARRAYS})
 
 
 def exchange_values_of(
@@ -116,10 +120,15 @@ def _solve_exchange(
     basis = basis_of(qualify, shelf, tell)
     tell("counting what comes of every exchange: up to a minute, once for these stakes")
     outcomes, values = solve_exchange(basis, hands_table(), payoffs)
-    arrays = {name: getattr(values, name) for name in _EXCHANGE_ARRAYS}
-    _put(shelf, _EXCHANGE, _outcomes_key(qualify, payoffs, 1), arrays)
-    _keep_outcomes(shelf, qualify, payoffs, outcomes)
+    keep_exchange(shelf, outcomes, values)
     return outcomes, values
+
+
+def keep_exchange(shelf: Shelf | None, outcomes: Outcomes, values: ExchangeValues) -> None:
+    """Keep what came of a game with an exchange for `outcomes_of` and `exchange_values_of`."""
+    arrays = {name: getattr(values, name) for name in _EXCHANGE_ARRAYS}
+    _put(shelf, _EXCHANGE, _outcomes_key(values.qualify, values.payoffs, 1), arrays)
+    _keep_outcomes(shelf, values.qualify, values.payoffs, outcomes)
 
 
 def _require_one_up(up_cards: int) -> None:
@@ -138,6 +147,10 @@ def engine() -> str:
     for source in sorted(sources, key=lambda file: file.name):
         digest.update(hashlib.sha256(source.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def _basis_key(qualify: Qualifier) -> dict[str, Any]:
+    return {"qualify": str(qualify)}
 
 
 def _outcomes_key(qualify: Qualifier, payoffs: Payoffs, up_cards: int) -> dict[str, Any]:
