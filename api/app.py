@@ -42,7 +42,7 @@ from api.play import finished as play_finished
 from api.play import reads as play_reads
 from api.play import record as play_record
 from api.problems import Problem, overloaded
-from api.reports import balances, jackpots, performance, significant
+from api.reports import balances, jackpots, performance, significant, variance
 from api.rulesets import reads as ruleset_reads
 from api.settings import ServiceSettings
 from api.software import commands as software_commands
@@ -86,6 +86,7 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     people_commands.router,
     people_reads.router,
     performance.router,
+    variance.router,
     balances.router,
     jackpots.router,
     significant.router,

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from api import openapi
 from api.paging import Fresh, MinPosition, answer, projected
 from api.problems import validation_failed
+from api.reports import decided
 from api.reports.shapes import REPORT_SCOPES, Caller, ReportAnswer, exact, report
 from api.shapes import Answer
 from api.times import FirstDay, LastDay, require_days, told
@@ -27,7 +28,8 @@ class PerformanceItem(Answer):
 
     A round counts where it opened. `handle` is what was wagered on hands that have ended: antes, raises, side
     bets and fees. `ggr` is the handle less what was returned and won, jackpots apart. `unfinished` lies on
-    hands that have not ended.
+    hands that have not ended. `theoretical` is what the main bet of this version should return, absent until
+    that has been computed or where it cannot be; `decisions` what the decisions on closed hands were worth.
     """
 
     ruleset_id: str
@@ -58,6 +60,8 @@ class PerformanceItem(Answer):
     contributions: str
     diversions: str
     ggr: int
+    theoretical: decided.Theoretical | None = None
+    decisions: decided.Decided | None = None
 
 
 class PerformanceAnswer(ReportAnswer):
@@ -93,6 +97,8 @@ _ITEM: Final[dict[str, Any]] = {
     "contributions": "63000.5",
     "diversions": "0",
     "ggr": 140_000,
+    "theoretical": decided.EXAMPLE_OF_THEORY,
+    "decisions": decided.EXAMPLE,
 }
 _REPORT: Final[dict[str, Any]] = {
     "title": "Game performance",
@@ -126,12 +132,26 @@ async def read_performance(
     Another version of the rules or of the jackpot's parameters is another game (GLI-19 A.6.1).
     """
     require_days(first, last)
-    await projected(reading, min_position, "performance")
-    rows = await reading.models.performance(first.isoformat(), last.isoformat(), by, ITEMS_MAX + 1)
+    await projected(reading, min_position, "performance", "decisions")
+    days = first.isoformat(), last.isoformat()
+    rows = await reading.models.performance(*days, by, ITEMS_MAX + 1)
     if len(rows) > ITEMS_MAX:
         raise validation_failed([{"pointer": "/to", "detail": f"gives more than {ITEMS_MAX} items"}])
-    period = {"from": first, "to": last, "by": by or "game"}
-    return answer(report("Game performance", [_item(row) for row in rows], **period))
+    decisions = {_cell(row): row for row in await reading.models.decision_figures(*days, by, ITEMS_MAX + 1)}
+    theory = await decided.theories(reading) if rows else {}
+    items = []
+    for row in rows:
+        told = {
+            "theoretical": decided.theoretical(theory.get((row["ruleset_id"], row["ruleset_version"]))),
+            "decisions": decided.decided(decisions.get(_cell(row))),
+        }
+        items.append(_item(row) | {name: value for name, value in told.items() if value is not None})
+    return answer(report("Game performance", items, **{"from": first, "to": last, "by": by or "game"}))
+
+
+def _cell(row: DictRow) -> tuple[Any, ...]:
+    """What a row is about: the game, and what it is broken down by."""
+    return tuple(row.get(name) for name in (*GAME, "gaming_day", "hour_us", "table_id"))
 
 
 def _item(row: DictRow) -> dict[str, Any]:

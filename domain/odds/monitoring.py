@@ -45,7 +45,7 @@ ROUNDS_MAX: Final = 10**15
 _LEVELS: Final = tuple(2 ** (-(step + 2) / 2) for step in range(48))
 """The x of the mixture, with equal weights: 1/2 down to 2**-24.5, for few rounds and for some 10**13."""
 _FACTORS: Final = tuple((x, -log1p(-x) - x) for x in _LEVELS)
-_STEPS: Final = 60  # halvings of an interval
+_STEPS: Final = 40  # halvings of an interval
 
 Side: TypeAlias = Literal["above", "below"]
 
@@ -123,19 +123,15 @@ def monitor(sums: Sums, theory: Theory, rate: float = ERROR_RATE) -> Finding | N
     """Compare a series with its theory; None where there is no round yet."""
     if not sums.rounds:
         return None
-    mean, threshold = sums.mean, _threshold(rate)
-
-    def refuted(side: int) -> Callable[[Fraction], bool]:
-        return lambda guess: _evidence(sums, theory, guess)[side] >= threshold
-
-    low = _last(theory.lowest, mean, refuted(0))
-    high = _last(theory.highest, mean, refuted(1))
-    return Finding(sums.rounds, mean, float(low), float(high), alarm(sums, theory, rate))
+    threshold, mean = _threshold(rate), float(sums.mean)
+    low = _bound(float(theory.lowest), mean, lambda guess: _evidence(sums, theory, guess)[0] >= threshold)
+    high = _bound(float(theory.highest), mean, lambda guess: _evidence(sums, theory, guess)[1] >= threshold)
+    return Finding(sums.rounds, sums.mean, low, high, alarm(sums, theory, rate))
 
 
 def alarm(sums: Sums, theory: Theory, rate: float = ERROR_RATE) -> Side | None:
     """Return on which side of the theory a series is beyond what chance explains; None where it is not."""
-    above, below = _evidence(sums, theory, theory.mean)
+    above, below = _evidence(sums, theory, float(theory.mean))
     threshold = _threshold(rate)
     return "above" if above >= threshold else "below" if below >= threshold else None
 
@@ -173,19 +169,17 @@ def _threshold(rate: float) -> float:
     return log(2 / rate)  # each side has half
 
 
-def _evidence(sums: Sums, theory: Theory, mean: Fraction) -> tuple[float, float]:
+def _evidence(sums: Sums, theory: Theory, mean: float) -> tuple[float, float]:
     """Return the logarithms of the evidence that the true mean is above, and that it is below, ``mean``."""
-    scaled = mean * SCALE
-    total = sums.results - sums.rounds * scaled
-    squares = sums.squares - 2 * scaled * sums.results + sums.rounds * scaled**2
-    sides = []
-    for sign, most in ((1, mean - theory.lowest), (-1, theory.highest - mean)):
-        if most <= 0:
-            sides.append(0.0)  # nothing lies beyond what a result can be
-            continue
-        unit = most * SCALE
-        sides.append(_mixture(float(sign * total / unit), float(squares / unit**2)))
-    return sides[0], sides[1]
+    results, squares = sums.results / SCALE, sums.squares / SCALE**2
+    total = results - sums.rounds * mean
+    spread = squares - 2 * mean * results + sums.rounds * mean**2
+    above, below = mean - float(theory.lowest), float(theory.highest) - mean
+    # Nothing lies beyond what a result can be.
+    return (
+        _mixture(total / above, spread / above**2) if above > 0 else 0.0,
+        _mixture(-total / below, spread / below**2) if below > 0 else 0.0,
+    )
 
 
 def _mixture(total: float, squares: float) -> float:
@@ -195,11 +189,9 @@ def _mixture(total: float, squares: float) -> float:
     return largest + log(sum(exp(each - largest) for each in exponents) / len(exponents))
 
 
-def _last(outer: Fraction, inner: Fraction, refuted: Callable[[Fraction], bool]) -> Fraction:
+def _bound(outer: float, inner: float, refuted: Callable[[float], bool]) -> float:
     """Return the bound between means that are refuted and those that are not, rounded outwards."""
     for _ in range(_STEPS):
-        middle = ((outer + inner) / 2).limit_denominator(SCALE)
-        if middle in (outer, inner):
-            break
+        middle = (outer + inner) / 2
         outer, inner = (middle, inner) if refuted(middle) else (outer, middle)
     return outer
