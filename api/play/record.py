@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from fractions import Fraction
 from typing import Annotated, Any, Final, Literal
 
 import orjson
@@ -15,10 +16,12 @@ from api.auth import reader, scopes
 from api.paging import PAGE_MAX, Cursor, Fresh, number_of, page
 from api.play.answers import ROUND_ID
 from api.play.reads import no_round
+from api.reports.decided import amount
 from api.reports.shapes import exact
 from api.shapes import Answer, RoundPath
 from api.times import told
 from api.tokens import Token
+from domain.odds import document
 from infrastructure.projections.happened import happened
 from infrastructure.projections.round_facts import RoundFacts
 from infrastructure.projections.round_records import round_record, status
@@ -68,11 +71,19 @@ _RECORD: Final[dict[str, Any]] = {
             "cards": ["As", "Ad", "7c", "5d", "2h"],
             "result": "win",
             "bets": [{"bet": "ante", "stake": 1000, "returned": 1000, "won": 1000, "odds": 1}],
+            "decision_cost": {
+                "best": "raise",
+                "worth": document.exact(Fraction(2001, 2)),
+                "expected": document.exact(Fraction(2001, 2)),
+                "cost": document.exact(0),
+                "forced_cost": document.exact(0),
+            },
         }
     ],
 }
 _EXACT: Final = ("contribution", "diversion", "reversed")
 _CARDS: Final = ("cards", "dealer_up_cards", "dealer_cards")
+_WORTHS: Final = ("worth", "expected", "cost", "forced_cost")
 _SEAT_MAX: Final = 2**15 - 1
 _MEMBERS_OF_BET: Final = ("bet", "stake", "returned", "won", "odds")
 
@@ -93,6 +104,12 @@ async def read_record(
     Amounts are minor units, `contribution`, `diversion` and `reversed` decimal text of them. A stake, a
     contribution, what was returned, what the game paid and what a jackpot paid stay apart. While the round is
     open its hands are not told; `interrupted` is one in which nothing has happened for too long.
+
+    `decision_cost` comes when the round has closed, a moment after the record: what the main bet's decisions
+    were worth against the best ones, by exact odds of the hand's own cards and the dealer's up-cards.
+    `worth` is what the hand as dealt was worth, `expected` what was expected when all was decided, `cost`
+    what the player's decisions fell short by, `forced_cost` those of others. `unjudged` says why there is
+    none.
     """
     after = number_of(cursor)
     rows = await reading.models.records(round_id, min(after, _SEAT_MAX), PAGE_MAX + 1)
@@ -102,6 +119,11 @@ async def read_record(
     shown = rows[:PAGE_MAX]
     names = await reading.names(sorted({row["player"] for row in shown}))
     items = [_item(row, names[row["player"]]) for row in shown]
+    costs = await reading.models.decisions(round_id, min(after, _SEAT_MAX), PAGE_MAX) if rows else []
+    by_seat = {row["seat"]: _cost(row) for row in costs}
+    for item in items:
+        if item["seat"] in by_seat:
+            item["decision_cost"] = by_seat[item["seat"]]
     value = {"round_id": round_id, "status": state, "items": items}
     return page(request, value, shown[-1]["seat"] if len(rows) > PAGE_MAX else None)
 
@@ -125,6 +147,14 @@ def _folded(stored: list[bytes], after: int) -> tuple[str, list[dict[str, Any]]]
     now_us = time.time_ns() // 1_000
     seats = sorted(seat for seat in facts.seats if seat > after)[: PAGE_MAX + 1]
     return status(facts, now_us), [round_record(facts, seat, now_us) for seat in seats]
+
+
+def _cost(row: dict[str, Any]) -> dict[str, Any]:
+    """What a seat's decisions cost; of a round that has not closed there is no such row (G5)."""
+    if row["unjudged"] is not None:
+        return {"unjudged": row["unjudged"]}
+    told = {name: row[name] for name in ("best", "then_best") if row[name] is not None}
+    return told | {name: document.exact(amount(row, name)) for name in _WORTHS}
 
 
 def _item(row: dict[str, Any], player_id: str | None) -> dict[str, Any]:
