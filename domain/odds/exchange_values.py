@@ -35,10 +35,10 @@ KEPT_SCALE: Final = DENOMINATOR // DEALS_KEPT
 class ExchangeValues:
     """The best exchange of every state with one up-card, by class of hands [134 459] and up-card [52].
 
-    ``places``: the place, in the hand that stands for the class, of the card whose exchange is worth most, the
-    first of equal ones; `NO_STATE` where the hand has the up-card. ``values``: what that exchange is worth, the
-    fee paid, times `DENOMINATOR`, in the unit of ``payoffs``. ``decisions``: what is best of all, `FOLD`,
-    `RAISE`, or `EXCHANGE` and the place; of equal ones fold before raise before exchange.
+    ``places``: the place, in the hand that stands for the class, of the card whose exchange is worth most,
+    the first of equal ones; `NO_STATE` where the hand has the up-card. ``values``: what that exchange is
+    worth, the fee paid, times `DENOMINATOR`, in the unit of ``payoffs``. ``decisions``: what is best of all,
+    `FOLD`, `RAISE`, or `EXCHANGE` and the place; of equal ones fold before raise before exchange.
 
     The arrays are not to be written to. ``qualify`` is the hand that the dealer qualifies with.
     """

@@ -6,7 +6,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from domain.odds.hands_table import CARDS, CHOOSE, PERMUTATIONS, Bytes, Ints
 
@@ -40,7 +39,8 @@ def suit_classes(size: int) -> SuitClasses:
     return SuitClasses(classes.astype(np.int32), permutations, leaders, sets[leaders])
 
 
-def ranks_of(sets: Bytes) -> NDArray[np.int32]:
+def ranks_of(sets: Bytes) -> Ints:
     """Return the rank of each row of cards, which may be in any order."""
     ascending = np.sort(sets, axis=1)
-    return CHOOSE[ascending, np.arange(1, sets.shape[1] + 1)].sum(axis=1, dtype=np.int32)
+    ranks: Ints = CHOOSE[ascending, np.arange(1, sets.shape[1] + 1)].sum(axis=1, dtype=np.int32)
+    return ranks
