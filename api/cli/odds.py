@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from fractions import Fraction
 from importlib import resources
@@ -70,6 +71,8 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         complain("stopped before the end")
         return 1
+    except BrokenPipeError:  # whoever reads has seen enough, and what is left must not be written at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
@@ -154,20 +157,24 @@ def _odds(ruleset: RuleSet, chosen: argparse.Namespace, kept: Shelf | None) -> H
 
 def shelf(cache: Path | None) -> Shelf | None:
     """Return where tables are kept; None, said on standard error, where there is no place for them."""
-    if cache is not None:
-        return Shelf(cache.absolute())
     try:
-        directory = data_directory.choose()
-        files.make_directory(directory.path, server_account())
+        if cache is None:
+            directory = data_directory.choose().path
+            files.make_directory(directory, server_account())
+            cache = directory / "odds"
+        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
     except (LauncherError, OSError) as problem:
         complain(f"nothing is kept for the next time: {problem}")
         return None
-    return Shelf(directory.odds)
+    if not os.access(cache, os.W_OK | os.X_OK):
+        complain(f"nothing is kept for the next time: {cache} is not ours to write to")
+        return None
+    return Shelf(cache.absolute())
 
 
 def _print(ruleset: RuleSet, odds: HouseOdds, asked: JackpotAsked, *, as_json: bool) -> None:
     if not as_json:
-        print("\n".join(lines(ruleset, odds, asked)))
+        print("\n".join(lines(ruleset, odds, asked)), flush=True)
         return
     value = document(odds)
     jackpot = odds.side_bets.get("jackpot")
@@ -175,7 +182,7 @@ def _print(ruleset: RuleSet, odds: HouseOdds, asked: JackpotAsked, *, as_json: b
         value["jackpot"] = jackpot_run(
             jackpot, meter=asked.meter, contribution=asked.contribution, reset=asked.reset
         )
-    print(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+    print(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode(), flush=True)
 
 
 if __name__ == "__main__":
