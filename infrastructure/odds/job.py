@@ -23,6 +23,7 @@ from infrastructure import defects
 from infrastructure.advisory import lock_number
 from infrastructure.audit.pool import Beside, WorkerDied, WorkFailed
 from infrastructure.odds.child import Made, Task, compute
+from infrastructure.odds.returns import ReturnsWatch
 from infrastructure.odds.store import OddsStore
 from infrastructure.odds.wanted import published, tables, wanted
 
@@ -77,6 +78,7 @@ class OddsRunner:
         self._folder = folder
         self._begin = _begin if begin is None else begin
         self._failures: Counter[RulesetRef] = Counter()
+        self._returns = ReturnsWatch(schema)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="odds", daemon=True)
 
@@ -174,6 +176,8 @@ class OddsRunner:
                 (acting,) = connection.execute(
                     "SELECT pg_try_advisory_lock(%s)", [lock_number("odds", self._schema)]
                 ).fetchone() or (False,)
+            if acting:
+                self._returns.turn(connection)
             if not (acting and self.turn(connection)):
                 self._stop.wait(LOOK_SECONDS)
 
