@@ -27,6 +27,7 @@ TITLES: Final = {
 }
 _IDLE: Final = "{}, nothing better to draw to"
 _HALVED: Final = ("pairs", "high_cards")
+_WITHOUT_DRAWS: Final = ("made", "pairs")
 _AGAINST: Final[Mapping[Against, str]] = {
     "one": "{}",
     "unpaired": "{}, against no pair",
@@ -56,7 +57,7 @@ _WIDTH, _MARGIN, _GAP = 1160, 24, 24
 _ROW, _TITLE_ROW = 14, 24
 _CELL, _CHARACTER = 23, 6
 _LABEL, _SPACE = 24, 10
-_NOTE_ROW, _NOTE_CHARACTERS, _GIVEN_CHARACTERS = 16, 190, 110
+_NOTE_ROW, _NOTE_CHARACTERS, _GIVEN_CHARACTERS = 16, 190, 60
 _TOP, _COLUMNS_TOP = 104, 102
 _COLUMNS_OF_ONE: Final = 3
 
@@ -88,6 +89,12 @@ class _Column(NamedTuple):
 
     @property
     def width(self) -> int:
+        """From its labels to the end of its longest row."""
+        given = max(len(_row_end(line)) for line in self.lines)
+        return self.cells + (_SPACE + _CHARACTER * given if given else 0)
+
+    @property
+    def cells(self) -> int:
         """From its labels to its last cell."""
         return self.label + self.cell * max(len(line.section.columns) for line in self.lines)
 
@@ -178,7 +185,7 @@ def _given_words(given_up: Sequence[GivenUp]) -> str:
 
 
 def _flowed(chart: Chart) -> list[list[_Line]]:
-    """Put sections into columns: those against the same kind of up-cards, or one after the other."""
+    """Put sections into columns: by what they are against, by what they draw to, or as they come."""
     heads = {section: _Line(section, None, _TITLE_ROW + _ROW) for section in chart.sections}
     lines = [
         line
@@ -187,12 +194,16 @@ def _flowed(chart: Chart) -> list[list[_Line]]:
     ]
     if chart.up_cards > 1:
         return [list(each) for _, each in groupby(lines, lambda line: line.section.against)]
-    columns = 1 if "exchange" in chart.actions else _COLUMNS_OF_ONE
-    whole = sum(line.height for line in lines) + (columns - 1) * (_TITLE_ROW + _ROW)
+    if "exchange" in chart.actions:
+        return [list(each) for _, each in groupby(lines, lambda line: line.section.key in _WITHOUT_DRAWS)]
+    whole = sum(line.height for line in lines) + (_COLUMNS_OF_ONE - 1) * (_TITLE_ROW + _ROW)
     flowed: list[list[_Line]] = [[]]
     for line in lines:
         needed = line.height + (_ROW if line.row is None else 0)  # no heads without a row
-        if sum(each.height for each in flowed[-1]) + needed > -(-whole // columns) and len(flowed) < columns:
+        if (
+            sum(each.height for each in flowed[-1]) + needed > -(-whole // _COLUMNS_OF_ONE)
+            and len(flowed) < _COLUMNS_OF_ONE
+        ):
             # A section that goes on says again what it is.
             flowed.append([] if line.row is None else [heads[line.section]])
         flowed[-1].append(line)
@@ -227,10 +238,16 @@ def _drawn(chart: Chart, line: _Line, column: _Column, left: int, top: int) -> s
             for cell, centre in zip(row.cells, centres, strict=True)
         ),
     ]
-    if row.gives_up:
-        words = textwrap.shorten(f"X: {_given_words(row.gives_up)}", _GIVEN_CHARACTERS, placeholder=" …")
-        parts.append(svg.text(words, left + column.width + _SPACE, y, "label soft"))
+    if words := _row_end(line):
+        parts.append(svg.text(words, left + column.cells + _SPACE, y, "label soft"))
     return svg.tag("g", *parts)
+
+
+def _row_end(line: _Line) -> str:
+    """What is said behind a row's cells: which card goes in an exchange."""
+    if line.row is None or not line.row.gives_up:
+        return ""
+    return textwrap.shorten(f"X: {_given_words(line.row.gives_up)}", _GIVEN_CHARACTERS, placeholder=" …")
 
 
 def _title(chart: Chart, section: Section) -> str:
