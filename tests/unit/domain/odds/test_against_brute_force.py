@@ -15,7 +15,7 @@ import pytest
 
 from domain.cards import DECK
 from domain.odds import Payoffs
-from domain.odds.basis import Basis, build_basis
+from domain.odds.basis import Basis
 from domain.odds.hands_table import PERMUTATIONS, hands_table, rank_of
 from domain.odds.lookup import Lookup
 from tests.unit.domain.odds.brute_force import Counts, Everything, Money, everything
@@ -37,12 +37,6 @@ def every() -> Everything:
 def lookup() -> Lookup:
     """The exact odds of states."""
     return Lookup()
-
-
-@pytest.fixture(scope="module")
-def basis() -> Basis:
-    """The exact counts of all states with one up-card."""
-    return build_basis("ace_king")
 
 
 def states(every: Everything, seed: int, how_many: int, others: int) -> Iterator[State]:
