@@ -119,7 +119,8 @@ class Lookup:
         found = np.empty(3, np.int64)
         limits = np.array((self._worst, value, value - 1), np.int16)
         count_weaker(self._held, np.array(numbers[:own]), np.array(numbers[own:]), limits, found)
-        return self._against(value, comb(CARDS - len(seen), HAND_SIZE - len(up_cards)), *found.tolist())
+        total = comb(CARDS - len(seen), HAND_SIZE - len(up_cards))
+        return StateCounts(self._categories[value], *self._against(value, total, *found.tolist()))
 
     def judge(
         self,
@@ -186,19 +187,27 @@ class Lookup:
         folded = -payoffs.ante * DEALS_DRAWN
         worth = {}
         for n, place in enumerate(places):
-            drawn = (self._against(value, DEALS_DRAWN, *counted) for value, *counted in found[:, n].tolist())
-            best = sum(max(folded, counts.raised(payoffs)) for counts in drawn)
+            best = 0
+            for value, *counted in found[:, n].tolist():
+                not_qualified, win, _, lose = self._against(value, DEALS_DRAWN, *counted)
+                best += max(folded, _raised(payoffs, self._categories[value], not_qualified, win, lose))
             worth[hand[place]] = best - fee * DENOMINATOR
         return worth
 
     def _against(
         self, value: int, total: int, not_qualified: int, weaker: int, not_better: int
-    ) -> StateCounts:
-        """Tell the dealer's hands apart: how many do not qualify, are weaker than a hand, are not better."""
+    ) -> tuple[int, int, int, int]:
+        """Return how many of the dealer's hands do not qualify, and are won, tied and lost against.
+
+        ``weaker`` and ``not_better``: how many are that, compared with the player's hand of that value.
+        """
         win, tie = (weaker - not_qualified, not_better - weaker) if value <= self._worst else (0, 0)
-        return StateCounts(
-            self._categories[value], not_qualified, win, tie, total - not_qualified - win - tie
-        )
+        return not_qualified, win, tie, total - not_qualified - win - tie
+
+
+def _raised(payoffs: Payoffs, category: int, not_qualified: int, win: int, lose: int) -> int:
+    won = not_qualified * payoffs.ante + win * (payoffs.ante + payoffs.raise_wins[category])
+    return won - lose * (payoffs.ante + payoffs.raised)
 
 
 def _judged(worth: Mapping[Option, int], denominator: int, payoffs: Payoffs) -> Judgement:
