@@ -43,6 +43,7 @@ from api.play import reads as play_reads
 from api.play import record as play_record
 from api.problems import Problem, overloaded
 from api.reports import balances, jackpots, performance, significant, variance
+from api.rulesets import odds as ruleset_odds
 from api.rulesets import reads as ruleset_reads
 from api.settings import ServiceSettings
 from api.software import commands as software_commands
@@ -81,6 +82,7 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     jackpot_proposals.router,
     jackpot_reads.router,
     ruleset_reads.router,
+    ruleset_odds.router,
     approval_commands.router,
     approval_reads.router,
     people_commands.router,

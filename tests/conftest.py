@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import settings
 from psycopg.conninfo import make_conninfo
 
 from domain.odds.basis import Basis, build_basis
+from api.cli.serve import NO_ODDS
 from infrastructure.postgres import EmbeddedPostgres
 
 if TYPE_CHECKING:
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 # How long one example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("stud-ledger", deadline=None, print_blob=True)
 settings.load_profile("stud-ledger")
+
+# Every service that a test starts would compute the same odds; those that are about them say so.
+os.environ[NO_ODDS] = "1"
 
 _numbers = itertools.count(1)
 

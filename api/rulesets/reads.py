@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends
@@ -11,9 +12,11 @@ from api import openapi
 from api.auth import SEE_TABLES, reader, scopes
 from api.paging import Fresh, answer
 from api.problems import Problem
+from api.rulesets.warnings import warnings_of
 from api.shapes import Answer, RulesetPath
 from api.tokens import Token
 from domain.work import PublishedRuleset
+from infrastructure.odds.store import Odds
 
 router = APIRouter(tags=["rulesets"])
 
@@ -25,17 +28,22 @@ _RULESET: Final[dict[str, Any]] = {
     "sha256": "3f79bb7b435b05321651daefd374cdc681dc06faa65e374e38337b88ca046dea",
     "title": "Caribbean Stud as American casinos play it",
     "currencies": ["USD"],
+    "warnings": [],
 }
 
 
 class RulesetAnswer(Answer):
-    """The newest version of a rule set. `sha256` is of the canonical JSON of `document`."""
+    """The newest version of a rule set. `sha256` is of the canonical JSON of `document`.
+
+    `warnings` say where its exact odds favour the player; there are none until they are computed.
+    """
 
     id: str
     version: int
     sha256: str
     title: str
     currencies: list[str]
+    warnings: list[dict[str, Any]]
     document: dict[str, Any] | None = None
     versions: list[dict[str, Any]] | None = None
 
@@ -56,7 +64,8 @@ class RulesetsAnswer(Answer):
 )
 async def read_rulesets(_: _Caller, reading: Fresh) -> Response:
     """The newest version of every published rule set."""
-    return answer({"items": [_short(published) for published in await reading.rulesets()]})
+    favouring = await reading.odds.favouring()
+    return answer({"items": [_short(published, favouring) for published in await reading.rulesets()]})
 
 
 @router.get(
@@ -73,10 +82,11 @@ async def read_ruleset(_: _Caller, reading: Fresh, ruleset_id: RulesetPath) -> R
     if not versions:
         raise Problem("ruleset_not_found", f"There is no published rule set {ruleset_id}.")
     known = [{"version": each.ref.version, "sha256": each.ref.sha256} for each in versions]
-    return answer({**_short(versions[-1]), "document": versions[-1].document, "versions": known})
+    short = _short(versions[-1], await reading.odds.favouring())
+    return answer({**short, "document": versions[-1].document, "versions": known})
 
 
-def _short(published: PublishedRuleset) -> dict[str, Any]:
+def _short(published: PublishedRuleset, favouring: Iterable[Odds]) -> dict[str, Any]:
     ref, ruleset = published.ref, published.ruleset
     return {
         "id": ref.id,
@@ -84,4 +94,5 @@ def _short(published: PublishedRuleset) -> dict[str, Any]:
         "sha256": ref.sha256,
         "title": ruleset.title,
         "currencies": list(ruleset.currencies),
+        "warnings": warnings_of(published, favouring),
     }
