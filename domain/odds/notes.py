@@ -51,7 +51,8 @@ def notes(odds: HouseOdds) -> Iterator[tuple[str, str]]:
     if "jackpot" in odds.side_bets:
         yield (
             "jackpot",
-            "Not counted: awards are cut to the minor unit, and several royals of a round share one meter.",
+            "The meter is the one that awards are paid from, with what the bet itself contributes. Not counted:"
+            " awards are cut to the minor unit, and several royals of a round share one meter.",
         )
 
 
