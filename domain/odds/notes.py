@@ -23,6 +23,11 @@ ALWAYS: Final = (
     ),
 )
 
+JACKPOT: Final = (
+    "The meter is the one that awards are paid from, with what the bet itself contributes. Not counted: awards"
+    " are cut to the minor unit, and several royals of a round share one meter."
+)
+
 
 def notes(odds: HouseOdds) -> Iterator[tuple[str, str]]:
     """Yield a code and a sentence for everything that the figures need said beside them."""
@@ -49,11 +54,7 @@ def notes(odds: HouseOdds) -> Iterator[tuple[str, str]]:
     if bonus is not None and bonus.stake is None:
         yield "bonus_stake", "The house leaves the stake of the bonus to its tables, and none is given."
     if "jackpot" in odds.side_bets:
-        yield (
-            "jackpot",
-            "The meter is the one that awards are paid from, with what the bet itself contributes. Not counted:"
-            " awards are cut to the minor unit, and several royals of a round share one meter.",
-        )
+        yield "jackpot", JACKPOT
 
 
 def _shows_other_hands(rules: Rules) -> bool:
