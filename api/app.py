@@ -44,6 +44,7 @@ from api.play import record as play_record
 from api.problems import Problem, overloaded
 from api.reports import balances, jackpots, performance, significant, variance
 from api.rulesets import odds as ruleset_odds
+from api.rulesets import page as ruleset_page
 from api.rulesets import reads as ruleset_reads
 from api.settings import ServiceSettings
 from api.software import commands as software_commands
@@ -99,6 +100,7 @@ ROUTERS: Final[Sequence[APIRouter]] = (
     log_proposals.router,
     log_reads.router,
     log_serving.router,
+    ruleset_page.router,
     health.router,
     page.router,
 )

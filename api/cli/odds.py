@@ -28,6 +28,8 @@ from api.cli import data_directory
 from api.cli.monte_carlo import command as monte_carlo
 from api.cli.odds_text import JackpotAsked, lines
 from api.cli.serve import complain, stop_on_signals
+from api.rulesets.chart import draw, heading
+from api.rulesets.choosing import terms_words
 from domain import rulesets
 from domain.money import EXACT, parse_share
 from domain.odds.document import document, jackpot_run
@@ -37,8 +39,10 @@ from domain.odds.payoffs import OddsError
 from domain.rules import RulesError
 from domain.rulesets.schema import RuleSet, RulesetError, load
 from infrastructure.audit.pool import WorkerDied, WorkFailed
+from infrastructure.odds.charts import chart_for
 from infrastructure.odds.computing import odds_of
 from infrastructure.odds.shelf import Shelf
+from infrastructure.odds.store import Terms
 from infrastructure.postgres import LauncherError, files
 from infrastructure.postgres.account import server_account
 
@@ -62,6 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
         asked = JackpotAsked(chosen.meter, chosen.contribution, chosen.reset or 0)
         kept = shelf(chosen.cache)
         odds = _odds(ruleset, chosen, kept)
+        if chosen.chart is not None:
+            _draw(ruleset, odds, chosen, kept)
         if simulation is not None:
             return monte_carlo.run(ruleset, odds, kept, simulation, complain)
         _print(ruleset, odds, asked, as_json=chosen.json)
@@ -85,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--ante", type=int, help="the ante (ten whole units)")
     parser.add_argument("--currency", metavar="CUR", help="the currency (the rule set's first)")
+    parser.add_argument("--chart", type=Path, metavar="FILE", help="draw the best decisions, as an SVG")
     parser.add_argument("--json", action="store_true", help="print everything as JSON, for a program")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="where to keep what takes long to count")
     table = parser.add_argument_group("what some houses leave to their tables")
@@ -170,6 +177,18 @@ def shelf(cache: Path | None) -> Shelf | None:
         complain(f"nothing is kept for the next time: {cache} is not ours to write to")
         return None
     return Shelf(cache.absolute())
+
+
+def _draw(ruleset: RuleSet, odds: HouseOdds, chosen: argparse.Namespace, kept: Shelf | None) -> None:
+    """Write the chart to its file. Raises AskedError, OddsError."""
+    own = (chosen.raise_win_cap or 0, chosen.bonus_stake or 0)
+    terms = Terms(ruleset.id, odds.rules.ref.version, odds.rules.currency, odds.ante, *own)
+    around = heading(ruleset, "", terms_words(terms), document(odds))
+    drawn = draw(chart_for(odds.rules, odds.payoffs, kept), around)
+    try:
+        chosen.chart.write_bytes(drawn)
+    except OSError as problem:
+        raise AskedError(f"{chosen.chart} cannot be written: {problem.strerror}") from None
 
 
 def _print(ruleset: RuleSet, odds: HouseOdds, asked: JackpotAsked, *, as_json: bool) -> None:

@@ -9,11 +9,14 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from api.rulesets import svg
 from domain.odds.chart import Action, Against, Chart, GivenUp, Row, Section
+from domain.rulesets.schema import RuleSet
 
+NOTES: Final = ("own_cards", "ties", "other_hands_seen", "cap_open", "cap_cuts", "cap_aggregate")
+"""Those of the figures' notes that are about decisions."""
 LETTERS: Final[Mapping[Action, str]] = {"fold": "F", "raise": "R", "exchange": "X"}
 _VERBS: Final[Mapping[Action, str]] = {"fold": "fold", "raise": "raise", "exchange": "exchange a card"}
 TITLES: Final = {
@@ -70,6 +73,20 @@ class Heading:
     subtitle: str
     names: Mapping[str, str]
     notes: Sequence[str]
+
+
+def heading(ruleset: RuleSet, version: str, words: str, figures: Mapping[str, Any]) -> Heading:
+    """Return what is written around the chart of a rule set.
+
+    `version` names which; `words` say what it is computed for, and `figures` is the document of odds for
+    the same, whose notes about decisions belong beside a chart too.
+    """
+    return Heading(
+        title=ruleset.title,
+        subtitle=f"{ruleset.id}{version}, {words}",
+        names={what: text for what, text in ruleset.names.items()},  # noqa: C416 - plain strings as keys
+        notes=[note["text"] for note in figures["notes"] if note["code"] in NOTES],
+    )
 
 
 class _Line(NamedTuple):

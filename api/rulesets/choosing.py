@@ -84,6 +84,17 @@ def terms_document(terms: Terms) -> dict[str, Any]:
     return {"currency": terms.currency, "ante": terms.ante, **set_}
 
 
+def terms_words(terms: Terms) -> str:
+    """What odds are of, in words."""
+    limit, stake = terms.raise_win_cap, terms.bonus_stake
+    words = [
+        f"at an ante of {money(terms.ante, terms.currency)}",
+        f"a raise wins at most {money(limit, terms.currency)}" if limit else "",
+        f"the bonus costs {money(stake, terms.currency)}" if stake else "",
+    ]
+    return ", ".join(filter(None, words))
+
+
 def _has_limits(terms: Terms, asked: Asked) -> bool:
     return terms.raise_win_cap == (
         terms.raise_win_cap if asked.raise_win_cap is None else asked.raise_win_cap

@@ -10,23 +10,19 @@ from starlette.responses import Response
 
 from api import openapi
 from api.auth import SEE_TABLES, reader, scopes
-from api.page.amounts import money
 from api.paging import Fresh, answer
 from api.problems import Problem
 from api.rulesets import svg
-from api.rulesets.chart import Heading, draw
-from api.rulesets.choosing import Asked, Found, choose, terms_document
+from api.rulesets.chart import draw, heading
+from api.rulesets.choosing import Asked, Found, choose, terms_document, terms_words
 from api.shapes import Answer, RulesetPath
 from api.tokens import Token
 from domain.money import AMOUNT_MAX
 from domain.odds.chart import Chart
-from infrastructure.odds.store import Terms
 from infrastructure.reading import Reading
 
 VERSION_MAX: Final = 2**31 - 1
 CACHE: Final = "private, max-age=60"
-_NOTES: Final = ("own_cards", "ties", "other_hands_seen", "cap_open", "cap_cuts", "cap_aggregate")
-"""Those that are about decisions."""
 
 router = APIRouter(tags=["rulesets"])
 
@@ -128,8 +124,12 @@ async def chart_response(request: Request, reading: Reading, found: Found, cachi
     document = await reading.odds.chart(found.odds.terms)
     if document is None:
         raise Problem("odds_not_ready", "The chart is being computed again.")
-    drawn = draw(Chart.from_document(document), heading_of(found))
-    tag = f'"{found.published.ref.sha256}-{hashlib.sha256(drawn).hexdigest()[:16]}"'
+    ref, terms = found.published.ref, found.odds.terms
+    around = heading(
+        found.published.ruleset, f" version {ref.version}", terms_words(terms), found.odds.figures
+    )
+    drawn = draw(Chart.from_document(document), around)
+    tag = f'"{ref.sha256}-{hashlib.sha256(drawn).hexdigest()[:16]}"'
     headers = {
         "ETag": tag,
         "Cache-Control": caching,
@@ -141,28 +141,6 @@ async def chart_response(request: Request, reading: Reading, found: Found, cachi
     if tag in known or "*" in known:
         return Response(status_code=304, headers=headers)
     return Response(drawn, headers=headers, media_type=svg.MEDIA_TYPE)
-
-
-def heading_of(found: Found) -> Heading:
-    """What is written around the chart of odds that were found."""
-    ref, ruleset = found.published.ref, found.published.ruleset
-    return Heading(
-        title=ruleset.title,
-        subtitle=f"{ref.id}, version {ref.version} · {terms_words(found.odds.terms)}",
-        names={what: text for what, text in ruleset.names.items()},  # noqa: C416 - plain strings as keys
-        notes=[note["text"] for note in found.odds.figures["notes"] if note["code"] in _NOTES],
-    )
-
-
-def terms_words(terms: Terms) -> str:
-    """What odds are of, in words."""
-    limit, stake = terms.raise_win_cap, terms.bonus_stake
-    words = [
-        f"at an ante of {money(terms.ante, terms.currency)}",
-        f"a raise wins at most {money(limit, terms.currency)}" if limit else "",
-        f"the bonus costs {money(stake, terms.currency)}" if stake else "",
-    ]
-    return ", ".join(filter(None, words))
 
 
 def _ruleset(found: Found) -> dict[str, Any]:

@@ -145,7 +145,7 @@ class OddsRunner:
         elif favours := figures["favours_player"]:
             log.warning("ruleset_favours_player", **about, bets=favours, ante=figures["ante"])
         else:
-            log.info("odds_computed", **about, ante=figures["ante"], seconds=round(seconds, 1))
+            log.debug("odds_computed", **about, ante=figures["ante"], seconds=round(seconds, 1))
 
     def _run(self) -> None:
         self._stop.wait(START_SECONDS)
