@@ -24,8 +24,8 @@ ALWAYS: Final = (
 )
 
 JACKPOT: Final = (
-    "The meter is the one that awards are paid from, with what the bet itself contributes. Not counted: awards"
-    " are cut to the minor unit, and several royals of a round share one meter."
+    "The meter is the one that awards are paid from, with what the bet itself contributes. Not counted:"
+    " awards are cut to the minor unit, and several royals of a round share one meter."
 )
 
 
