@@ -118,7 +118,7 @@ class OddsRunner:
         store = OddsStore(connection, self._schema)
         for terms, figures, chart in made:
             store.put(terms, figures, chart)
-            self._tell(work.version.ref, figures, time.monotonic() - began)
+            self._tell(work.version.ref, figures)
         return True
 
     def _next(self, connection: psycopg.Connection) -> Work | None:
@@ -138,14 +138,12 @@ class OddsRunner:
         log.warning("odds_failed", ruleset=ref.id, version=ref.version, times=self._failures[ref], why=why)
 
     @staticmethod
-    def _tell(ref: RulesetRef, figures: dict[str, Any], seconds: float) -> None:
+    def _tell(ref: RulesetRef, figures: dict[str, Any]) -> None:
         about = {"ruleset": ref.id, "version": ref.version}
         if (why := figures.get("unsupported")) is not None:
             log.warning("odds_unsupported", **about, why=why)
         elif favours := figures["favours_player"]:
             log.warning("ruleset_favours_player", **about, bets=favours, ante=figures["ante"])
-        else:
-            log.debug("odds_computed", **about, ante=figures["ante"], seconds=round(seconds, 1))
 
     def _run(self) -> None:
         self._stop.wait(START_SECONDS)
