@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from api.cli.monte_carlo.deals import Deals, deal
 from api.cli.monte_carlo.decisions import Decisions
 from api.cli.monte_carlo.ranking import Ranking, ranking
-from domain.events import BetLeg
 from domain.hands import Hand, qualifies
 from domain.jackpots import WHOLE_METER, pay, share_out
 from domain.money import EXACT
@@ -87,12 +86,14 @@ def play(game: Game, portion: tuple[int, int]) -> Tally:
     """Play one of the portions that `api.cli.monte_carlo.deals.portions` gives, and add up how bets ended."""
     number, rounds = portion
     ranked = ranking()
-    tally: Tally = {}
+    sums: dict[Ending, list[int]] = {}
     for case, times in _cases(game, deal(game.rules, game.seed, number, rounds), ranked):
         for ending, net, staked in _settled(game, case, ranked.hand_of):
-            before = tally.get(ending, Sums())
-            tally[ending] = before.plus(Sums(times, net * times, staked * times))
-    return tally
+            known = sums.setdefault(ending, [0, 0, 0])
+            known[0] += times
+            known[1] += net * times
+            known[2] += staked * times
+    return {ending: Sums(*known) for ending, known in sums.items()}
 
 
 def added(tallies: Iterator[Tally]) -> Tally:
@@ -133,44 +134,41 @@ def _unpacked(case: int) -> _Case:
     return _Case(folded_and_more >> 1, folded_and_more & 1, *((case >> place & mask) for place in places[1:]))
 
 
-def _settled(game: Game, case: _Case, hand_of: Mapping[int, Hand]) -> Iterator[tuple[Ending, int, int]]:
-    """Settle a case; yield how each bet ended, what it won net of its stakes, and the stakes."""
-    rules, hand = game.rules, hand_of[case.hand]
-    dealt = hand_of[case.dealer]
-    revealed = rules.reveal_if_all_fold or not case.folded
+def _settled(game: Game, case: _Case, hand_of: Mapping[int, Hand]) -> list[tuple[Ending, int, int]]:
+    """Settle a case; return how each bet ended, what it won net of its stakes, and the stakes."""
+    rules, hand, dealt = game.rules, hand_of[case.hand], hand_of[case.dealer]
+    exchanged, folded = bool(case.exchanged), bool(case.folded)
+    revealed = rules.reveal_if_all_fold or not folded
     dealer = Dealer(dealt, qualifies(dealt, rules.qualify)) if revealed else None
-    exchanged = bool(case.exchanged)
-    fee = game.ante * (rules.exchange_fee_antes or 0) if exchanged else 0
     forfeited = tuple(kind for kind in rules.forfeits if kind in game.side_bets) if exchanged else ()
     played = Played(
         game.ante,
-        0 if case.folded else game.ante * rules.raise_multiple,
-        fee,
+        0 if folded else game.ante * rules.raise_multiple,
+        game.ante * (rules.exchange_fee_antes or 0) if exchanged else 0,
         dict(game.side_bets),
         forfeited,
-        bool(case.folded),
+        folded,
         hand,
         hand_of[case.bonus],
-        _award(game, forfeited, hand, dealer, folded=bool(case.folded)),
+        _award(game, forfeited, hand, dealer, folded=folded),
         0,
     )
     outcome = settle(rules, played, dealer)
-    main = [leg for leg in outcome.legs if leg.bet in _MAIN_LEGS]
-    category = hand.category.value if outcome.result == WIN else ""
-    yield (
-        Ending(MAIN, outcome.result, category, exchanged),
-        sum(map(_net, main)),
-        sum(leg.stake for leg in main),
-    )
+    ends = []
+    main_net = main_staked = 0
     for leg in outcome.legs:
-        if leg.bet not in _MAIN_LEGS:
-            won = played.bonus_hand if leg.bet == "five_plus_one" else hand
-            ending = Ending(leg.bet, WIN, won.category.value) if leg.won else Ending(leg.bet, LOST)
-            yield ending, _net(leg), leg.stake
-
-
-def _net(leg: BetLeg) -> int:
-    return leg.returned + leg.won - leg.stake
+        net, bet = leg.returned + leg.won - leg.stake, leg.bet
+        if bet in _MAIN_LEGS:
+            main_net += net
+            main_staked += leg.stake
+        elif leg.won:
+            won = played.bonus_hand if bet == "five_plus_one" else hand
+            ends.append((Ending(bet, WIN, won.category.value), net, leg.stake))
+        else:
+            ends.append((Ending(bet, LOST), net, leg.stake))
+    category = hand.category.value if outcome.result == WIN else ""
+    ends.append((Ending(MAIN, outcome.result, category, exchanged), main_net, main_staked))
+    return ends
 
 
 def _award(game: Game, forfeited: tuple[str, ...], hand: Hand, dealer: Dealer | None, *, folded: bool) -> int:
