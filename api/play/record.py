@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from api import openapi
 from api.auth import reader, scopes
-from api.paging import PAGE_MAX, Cursor, Fresh, number_of, page
+from api.paging import PAGE_MAX, Cursor, Fresh, MinPosition, number_of, page, projected
 from api.play.answers import ROUND_ID
 from api.play.reads import no_round
 from api.reports.decided import amount
@@ -97,7 +97,12 @@ _MEMBERS_OF_BET: Final = ("bet", "stake", "returned", "won", "odds")
     openapi_extra=openapi.read(_RECORD),
 )
 async def read_record(
-    request: Request, _: _Caller, reading: Fresh, round_id: RoundPath, cursor: Cursor = None
+    request: Request,
+    _: _Caller,
+    reading: Fresh,
+    round_id: RoundPath,
+    cursor: Cursor = None,
+    min_position: MinPosition = None,
 ) -> Response:
     """When, where and by which rules; who staked what on which seat, who decided, what it came to.
 
@@ -112,6 +117,7 @@ async def read_record(
     none.
     """
     after = number_of(cursor)
+    await projected(reading, min_position, "round_records", "decisions")
     rows = await reading.models.records(round_id, min(after, _SEAT_MAX), PAGE_MAX + 1)
     state = rows[0]["status"] if rows else None
     if state is None:

@@ -29,7 +29,8 @@ class PerformanceItem(Answer):
     A round counts where it opened. `handle` is what was wagered on hands that have ended: antes, raises, side
     bets and fees. `ggr` is the handle less what was returned and won, jackpots apart. `unfinished` lies on
     hands that have not ended. `theoretical` is what the main bet of this version should return, absent until
-    that has been computed or where it cannot be; `decisions` what the decisions on closed hands were worth.
+    that has been computed or where it cannot be; `decisions` what the decisions on closed hands were worth,
+    which may come a moment later than the rest.
     """
 
     ruleset_id: str
@@ -132,7 +133,7 @@ async def read_performance(
     Another version of the rules or of the jackpot's parameters is another game (GLI-19 A.6.1).
     """
     require_days(first, last)
-    await projected(reading, min_position, "performance", "decisions")
+    await projected(reading, min_position, "performance")
     days = first.isoformat(), last.isoformat()
     rows = await reading.models.performance(*days, by, ITEMS_MAX + 1)
     if len(rows) > ITEMS_MAX:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from infrastructure.projections.decisions import Decisions
 from infrastructure.projections.jackpot_days import JackpotDays
+from infrastructure.projections.judging import prepared
 from infrastructure.projections.kinds import Projection
 from infrastructure.projections.performance import Performance
 from infrastructure.projections.player_rounds import PlayerRounds
@@ -28,3 +30,6 @@ PROJECTIONS: Final[tuple[Callable[[], Projection], ...]] = (
     Decisions,
 )
 """A class each; an instance is made for the live tables and one more while they are rebuilt."""
+
+PREPARED: Final[Mapping[str, Callable[[], bool]]] = MappingProxyType({Decisions.name: prepared})
+"""What has to be in memory before a projection can go on, and whether it is; asking has it prepared."""

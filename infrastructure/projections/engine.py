@@ -40,7 +40,8 @@ class Engine:
     """Takes builds forward. `facts` makes those of a new round; `executor` (two threads) works meanwhile.
 
     Without an executor everything happens in the caller's thread, one step after the other. `load` comes
-    first, and again after any error that `turn` raises.
+    first, and again after any error that `turn` raises. Projections that are `held` by their names stay
+    where they are until they are released.
     """
 
     def __init__(
@@ -52,7 +53,9 @@ class Engine:
         *,
         executor: Executor | None = None,
         batch_events_max: int = BATCH_EVENTS_MAX,
+        held: Iterable[str] = (),
     ) -> None:
+        self._held = set(held)
         self._source = ReadingAhead(source, executor)
         self._sink = sink
         self._makers = {make().name: make for make in projections}
@@ -73,14 +76,26 @@ class Engine:
             self._writing = None
         self._source.forget()
         self._groups = []
+        self._load(None)
+
+    def _load(self, name: str | None) -> None:
+        """Begin at the checkpoints of a projection, or of all."""
         for checkpoint in self._sink.checkpoints():
+            if name not in (None, checkpoint.name):
+                continue
             if checkpoint.state == RUNNING or (checkpoint.live and checkpoint.state == STOPPED):
                 self.take(checkpoint)
 
+    def release(self, name: str) -> None:
+        """Let a projection that was held go on: it comes after the others, and then goes with them."""
+        if name in self._held:
+            self._held.remove(name)
+            self._load(name)
+
     def take(self, checkpoint: Checkpoint) -> None:
-        """Take a build forward, unless it is of another software or was stopped before our eyes."""
+        """Take a build forward, unless it is held, of another software or was stopped before our eyes."""
         key = checkpoint.key
-        if not self.knows(checkpoint) or key in self._stopped:
+        if not self.knows(checkpoint) or key in self._stopped or checkpoint.name in self._held:
             return
         care = self._cares.of(key)
         if care is not None and care.until is not None and care.is_over(checkpoint.position):

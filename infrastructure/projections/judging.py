@@ -8,6 +8,7 @@ about a second and 150 MB, and many processes never judge one.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -89,6 +90,22 @@ def lookup(qualify: Qualifier) -> Judge:
     from domain.odds.lookup import Lookup  # noqa: PLC0415 - loads a compiler: only where a hand is judged
 
     return Lookup(qualify)
+
+
+@functools.cache
+def _preparing() -> threading.Thread:
+    # A daemon: nobody who stops waits for it.
+    thread = threading.Thread(target=lookup, args=("ace_king",), name="odds tables", daemon=True)
+    thread.start()
+    return thread
+
+
+def prepared() -> bool:
+    """Return whether the tables are there that nearly every game needs; begin to make them if nobody has.
+
+    Once a process. Where that fails, it is over as well: whoever judges a hand then finds what is wrong.
+    """
+    return not _preparing().is_alive()
 
 
 class Games:

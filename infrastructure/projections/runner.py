@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from types import MappingProxyType
 from typing import Final, Self
 
 import psycopg
@@ -19,7 +20,7 @@ import structlog
 from infrastructure import defects
 from infrastructure.advisory import lock_number
 from infrastructure.projections import tables
-from infrastructure.projections.catalogue import PROJECTIONS
+from infrastructure.projections.catalogue import PREPARED, PROJECTIONS
 from infrastructure.projections.engine import BATCH_EVENTS_MAX, Engine
 from infrastructure.projections.kinds import Facts, Projection
 from infrastructure.projections.postgres import PostgresSink
@@ -41,7 +42,8 @@ class Projector:
     """The engine on connections of its own. A context manager; not thread safe.
 
     `acting` says whether it is the one that projects: until `try_to_act` says so, do not `turn`. `source`
-    makes of a connection and a schema what events are read from.
+    makes of a connection and a schema what events are read from. `prepared` says of projections by name
+    whether what they need in memory is there: until it is, the others go on without them.
     """
 
     def __init__(
@@ -53,7 +55,9 @@ class Projector:
         facts: Callable[[], Facts] = RoundFacts,
         batch_events_max: int = BATCH_EVENTS_MAX,
         source: Callable[[psycopg.Connection, str], Source] = PostgresSource,
+        prepared: Mapping[str, Callable[[], bool]] = MappingProxyType({}),
     ) -> None:
+        self._waiting = dict(prepared)
         self._dsn = dsn
         self._schema = schema
         self._source = source
@@ -104,6 +108,7 @@ class Projector:
                 self._facts,
                 executor=self._executor,
                 batch_events_max=self._batch_events_max,
+                held=self._waiting,
             )
             engine.load()
             self._engine, self._rebuilds = engine, Rebuilds(engine, sink)
@@ -116,6 +121,9 @@ class Projector:
         """
         if self._engine is None or self._rebuilds is None:
             raise RuntimeError("another process projects, or nobody tried to act")
+        for name in [name for name, prepared in self._waiting.items() if prepared()]:
+            del self._waiting[name]
+            self._engine.release(name)
         more = self._engine.turn()
         return self._rebuilds.turn() or more
 
@@ -132,7 +140,10 @@ class Projector:
 
 
 class ProjectionRunner:
-    """A thread that projects for as long as it lives, and waits while another process does."""
+    """A thread that projects for as long as it lives, and waits while another process does.
+
+    `prepared` as with `Projector`.
+    """
 
     def __init__(
         self,
@@ -142,9 +153,15 @@ class ProjectionRunner:
         projections: Sequence[Callable[[], Projection]] = PROJECTIONS,
         facts: Callable[[], Facts] = RoundFacts,
         batch_events_max: int = BATCH_EVENTS_MAX,
+        prepared: Mapping[str, Callable[[], bool]] = PREPARED,
     ) -> None:
         self._make: Callable[[], Projector] = lambda: Projector(
-            dsn, schema, projections=projections, facts=facts, batch_events_max=batch_events_max
+            dsn,
+            schema,
+            projections=projections,
+            facts=facts,
+            batch_events_max=batch_events_max,
+            prepared=prepared,
         )
         self._acting = False
         self._stop = threading.Event()

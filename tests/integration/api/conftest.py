@@ -31,6 +31,7 @@ from infrastructure.clock import system_clock
 from infrastructure.evidence import sealer
 from infrastructure.ledger import horizon
 from infrastructure.ledger.submission import ACCEPTED, own_submission
+from infrastructure.projections.judging import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -235,6 +236,12 @@ def _quick_sealer() -> Iterator[None]:
     """Let nobody wait long for the evidence log: many rounds are proved as soon as they have ended."""
     with mock.patch.object(sealer, "TURN_SECONDS", 0.05):
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _odds_tables() -> None:
+    """Have the tables of the odds, so that no first report has to wait for them."""
+    lookup("ace_king")
 
 
 @pytest.fixture(scope="module")
