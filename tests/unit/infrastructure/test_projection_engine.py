@@ -96,6 +96,22 @@ def test_the_real_projections_do_not_depend_on_how_events_are_cut() -> None:
     assert all(tables[0][name] for name in ("postings", "round_records", "player_rounds"))
 
 
+def test_a_projection_that_is_held_keeps_nobody_waiting_and_comes_after() -> None:
+    """While it is held it stays where it is, over a failure as well; released it has the rows of the others."""
+    sink = MemorySink([make() for make in SMALL])
+    engine = Engine(MemorySource(played()), sink, SMALL, RoundFacts, batch_events_max=50, held=["hands"])
+    engine.load()
+    run(engine)
+    engine.load()
+    run(engine)
+    assert {name: at for name, at in positions(sink).items() if at != played().position} == {"hands": 0}
+    engine.release("hands")
+    engine.release("hands")
+    run(engine)
+    assert sink.tables == expected(played())
+    assert len(engine._groups) == 1
+
+
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("threaded", [False, True])
 def test_a_crash_at_any_write_loses_and_doubles_nothing(*, after: bool, threaded: bool) -> None:
