@@ -97,7 +97,7 @@ def test_the_real_projections_do_not_depend_on_how_events_are_cut() -> None:
 
 
 def test_a_projection_that_is_held_keeps_nobody_waiting_and_comes_after() -> None:
-    """While it is held it stays where it is, over a failure as well; released it has the rows of the others."""
+    """Held it stays where it is, over a failure as well; released it comes to where the others are."""
     sink = MemorySink([make() for make in SMALL])
     engine = Engine(MemorySource(played()), sink, SMALL, RoundFacts, batch_events_max=50, held=["hands"])
     engine.load()
