@@ -8,7 +8,7 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
-from domain.odds.house import default_ante
+from domain.odds.house import default_ante, rules_for
 from domain.work import PublishedRuleset, Table
 from infrastructure.ledger import bookkeeping
 from infrastructure.ledger.store import RulesetRow, TableRow
@@ -38,7 +38,8 @@ def wanted(version: PublishedRuleset, tables: Iterable[Table]) -> list[Terms]:
     """What odds of a version are wanted for, by currency.
 
     That is the least and the greatest ante of the tables that play it, with what the house leaves to them;
-    where none does in a currency, the usual ante.
+    where none does in a currency, the usual ante. Where a cap cuts all of these, it is one ante more of
+    which nothing is cut: with what is expected there, all results of the version are compared.
     """
     playing = [table for table in tables if table.ruleset == version.ref]
     found: dict[Terms, None] = {}
@@ -47,7 +48,27 @@ def wanted(version: PublishedRuleset, tables: Iterable[Table]) -> list[Terms]:
         terms = [each for table in its for each in _of_table(table)]
         ref, ante = version.ref, default_ante(version.ruleset, currency)
         found |= dict.fromkeys(terms or [Terms(ref.id, ref.version, currency, ante)])
+    if all(_is_cut(version, terms) for terms in found):
+        found |= dict.fromkeys(_uncut(version, next(iter(found))))
     return list(found)
+
+
+def _is_cut(version: PublishedRuleset, terms: Terms) -> bool:
+    rules = rules_for(version.ruleset, terms.currency, terms.settings)
+    most = terms.ante * rules.raise_multiple * max(rules.raise_pays.values())
+    return rules.raise_win_cap is not None and rules.raise_win_cap < most
+
+
+def _uncut(version: PublishedRuleset, terms: Terms) -> Iterator[Terms]:
+    """The same without the table's cap; or at the greatest ante that the house's own leaves alone, if any."""
+    rules = rules_for(version.ruleset, terms.currency, terms.settings)
+    without = terms._replace(raise_win_cap=0)
+    if terms.raise_win_cap:
+        yield without
+    elif rules.raise_win_cap is not None:
+        ante = rules.raise_win_cap // (rules.raise_multiple * max(rules.raise_pays.values()))
+        if ante:
+            yield without._replace(ante=ante)
 
 
 def _of_table(table: Table) -> Iterator[Terms]:
