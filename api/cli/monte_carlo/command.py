@@ -99,10 +99,11 @@ def best_decisions(odds: HouseOdds, shelf: Shelf | None, tell: Tell) -> Decision
     rules, payoffs = odds.rules, odds.payoffs
     if payoffs.fee is not None:
         values = exchange_values_of(rules.qualify, payoffs, shelf, tell)
-        return Decisions.best(rules, payoffs, exchanges=values)
+        return Decisions.of_exchange(rules, payoffs, values)
     if odds.outcomes.up_cards > 1:
-        return Decisions.best(rules, payoffs)
-    return Decisions.best(rules, payoffs, basis_of(rules.qualify, shelf, tell))
+        tell("counting the best decisions in front of every two up-cards: some seconds")
+        return Decisions.of_two(rules, payoffs)
+    return Decisions.of_one(rules, payoffs, basis_of(rules.qualify, shelf, tell))
 
 
 def document(game: Game, wanted: Wanted, tolerance: Tolerance, found: list[Comparison]) -> dict[str, Any]:
