@@ -217,10 +217,8 @@ def _flowed(chart: Chart) -> list[list[_Line]]:
     flowed: list[list[_Line]] = [[]]
     for line in lines:
         needed = line.height + (_ROW if line.row is None else 0)  # no heads without a row
-        if (
-            sum(each.height for each in flowed[-1]) + needed > -(-whole // _COLUMNS_OF_ONE)
-            and len(flowed) < _COLUMNS_OF_ONE
-        ):
+        full = sum(each.height for each in flowed[-1]) + needed > -(-whole // _COLUMNS_OF_ONE)
+        if full and len(flowed[-1]) > 1 and len(flowed) < _COLUMNS_OF_ONE:
             # A section that goes on says again what it is.
             flowed.append([] if line.row is None else [heads[line.section]])
         flowed[-1].append(line)

@@ -12,6 +12,7 @@ from api.page.words import Names, word
 
 _PERCENT: Final = Decimal("0.0001")
 _HUNDREDTH: Final = Decimal("0.01")
+_METER_STEP: Final = 1_000_000
 _TINY: Final = Decimal("0.000001")
 _RARE: Final = Decimal("0.001")
 _OF: Final = {"ante": "the ante", "total_wagered": "everything wagered", "side_bet": "the stake"}
@@ -65,12 +66,13 @@ def _bet_rows(bet: Mapping[str, Any], names: Names) -> Iterable[tuple[str, ...]]
 def _bet_notes(bet: Mapping[str, Any], names: Names, currency: str) -> Iterable[str]:
     """What a side bet has instead of one return, or beside it."""
     name = word(names, bet["kind"])
-    if "meter_share" in bet:
+    if "slope" in bet:
         even = bet["break_even_meter"]
         told = "" if even is None else f", and everything at a meter of {_amount(even['dec'], currency)}"
+        more = percent(str(Decimal(bet["slope"]["dec"]) * _METER_STEP))
         yield (
             f"{name}: {percent(bet['fixed_share']['dec'])} of the stake come back as fixed awards, and "
-            f"{percent(bet['meter_share']['dec'])} of the meter for each bet{told}."
+            f"another {more} for every {money(_METER_STEP, currency)} in the meter{told}."
         )
     elif "fair_stake" in bet:
         fair = _amount(bet["fair_stake"]["dec"], currency)
@@ -100,8 +102,7 @@ def _hands(figures: Mapping[str, Any], names: Names) -> Table:
         )
         for each in figures["categories"]
     ]
-    stake = money(figures["raise"], currency)
-    won = f"wins on a {word(names, 'raise')} of {stake}"
+    won = f"{word(names, 'raise')} of {money(figures['raise'], currency)} wins"
     heads = ("Final hand", "pays", won, "you hold it", "and win with it", "one round in")
     return Table("By hand", heads, rows, ())
 
