@@ -18,6 +18,7 @@ from domain.odds.figures import CategoryRow, Expectation, Figures
 from domain.odds.house import HouseOdds, SideBetOdds
 from domain.odds.jackpot import JackpotOdds
 from domain.odds.notes import notes
+from domain.odds.other_hands import OtherHands
 from domain.odds.side_bets import BonusOdds, SideBetFigures
 from domain.rules import CompiledAward, CompiledSideBet
 
@@ -48,6 +49,7 @@ def document(odds: HouseOdds) -> dict[str, Any]:
             for kind, bet in odds.side_bets.items()
         ],
         "favours_player": favours_player(odds),
+        "other_hands": None if odds.other_hands is None else other_hands(odds.other_hands),
         "notes": [{"code": code, "text": text} for code, text in notes(odds)],
     }
 
@@ -105,6 +107,19 @@ def jackpot_run(
             },
             "top_ups_at_most": {"denominator": "side_bet", "dec": _above(run.top_ups_at_most)},
         },
+    }
+
+
+def other_hands(found: OtherHands) -> dict[str, Any]:
+    """Return what knowing other hands wins more: estimates from simulated rounds, with no exact numbers."""
+    return {
+        "estimated": True,
+        "denominator": "ante",
+        "hands": found.hands,
+        "rounds": found.rounds,
+        "gain": {"dec": _estimate(found.per_ante)},
+        "standard_error": {"dec": _estimate(found.standard_error)},
+        "decided_otherwise": {"dec": _estimate(found.share_changed)},
     }
 
 
@@ -236,6 +251,10 @@ def _awards(paid: Mapping[str, Fraction], awards: Mapping[str, CompiledAward]) -
 
 def _quotient(number: Fraction | int) -> Decimal:
     return _CONTEXT.divide(Decimal(number.numerator), Decimal(number.denominator))
+
+
+def _estimate(number: float) -> str:
+    return f"{number:.6f}"
 
 
 def _above(bound: float) -> str:

@@ -15,6 +15,7 @@ from domain.hands import CATEGORIES
 from domain.money import AMOUNT_MAX, exponent
 from domain.odds.figures import Figures, figures_of
 from domain.odds.jackpot import JackpotOdds, jackpot_odds
+from domain.odds.other_hands import OtherHands
 from domain.odds.outcomes import Outcomes
 from domain.odds.payoffs import Payoffs
 from domain.odds.side_bets import (
@@ -63,7 +64,8 @@ class HouseOdds:
     """Everything that is exact about a house at one ante.
 
     ``side_bets`` by kind, in the rule set's order; None where the best five of six cards are not counted,
-    because a card can be bought.
+    because a card can be bought. ``other_hands`` is beside what is exact: an estimate of what it leaves out,
+    None where it leaves out nothing or nothing is estimated.
     """
 
     rules: Rules
@@ -73,6 +75,7 @@ class HouseOdds:
     figures: Figures
     cap: Cap
     side_bets: Mapping[str, SideBetOdds | None]
+    other_hands: OtherHands | None = None
 
 
 def default_ante(ruleset: RuleSet, currency: str) -> int:

@@ -101,6 +101,11 @@ class Lookup:
         self._worst = worst_qualifying(qualify)
         self._held = count_held(self._table)
 
+    @property
+    def qualify(self) -> Qualifier:
+        """With what the dealer qualifies."""
+        return self._qualify
+
     def counts(
         self, cards: Sequence[Card], up_cards: Sequence[Card], gone: Sequence[Card] = ()
     ) -> StateCounts:

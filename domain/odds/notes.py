@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from domain.odds.house import Cap, HouseOdds
-from domain.rules import Rules
+from domain.odds.other_hands import OtherHands, hands_seen
 
 ALWAYS: Final = (
     (
@@ -33,11 +33,8 @@ def notes(odds: HouseOdds) -> Iterator[tuple[str, str]]:
     """Yield a code and a sentence for everything that the figures need said beside them."""
     rules = odds.rules
     yield from ALWAYS
-    if _shows_other_hands(rules):
-        yield (
-            "other_hands_seen",
-            "Players of this house see cards of other hands; what little they can gain by that is left out.",
-        )
+    if hands_seen(rules) > 1:
+        yield "other_hands_seen", _of_other_hands(odds.other_hands)
     yield from _of_the_cap(odds.cap, odds.ante)
     if odds.side_bets:
         yield (
@@ -57,9 +54,15 @@ def notes(odds: HouseOdds) -> Iterator[tuple[str, str]]:
         yield "jackpot", JACKPOT
 
 
-def _shows_other_hands(rules: Rules) -> bool:
-    several = rules.seats > 1 and not rules.shared
-    return several and (rules.hands_per_player > 1 or not rules.player_cards_down)
+def _of_other_hands(found: OtherHands | None) -> str:
+    seen = "Players of this house see cards of other hands; what they can gain by that is left out."
+    if found is None:
+        return f"{seen} It is not estimated here."
+    return (
+        f"{seen} With {found.hands} hands it is worth about {100 * found.per_ante:.2f} % of each ante"
+        f" (standard error {100 * found.standard_error:.2f} %), as {found.rounds:,} simulated rounds have it;"
+        f" {100 * found.share_changed:.0f} % of the hands are decided otherwise."
+    )
 
 
 def _of_the_cap(cap: Cap, ante: int) -> Iterator[tuple[str, str]]:

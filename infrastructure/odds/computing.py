@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, astuple, replace
 from functools import lru_cache
 from importlib import resources
 from typing import Any, Final, TypeAlias
@@ -23,7 +23,10 @@ from domain.odds.exchange import solve_exchange
 from domain.odds.exchange_values import ExchangeValues
 from domain.odds.hands_table import hands_table
 from domain.odds.house import HouseOdds, TableSettings, house_odds, rules_for
+from domain.odds.lookup import Lookup
 from domain.odds.one_card import solve_one
+from domain.odds.other_hands import OtherHands, hands_seen
+from domain.odds.other_hands_sample import deal, estimate
 from domain.odds.outcomes import Branch, Outcomes
 from domain.odds.payoffs import OddsError, Payoffs
 from domain.odds.two_cards import solve_two
@@ -33,10 +36,21 @@ from infrastructure.odds.shelf import Arrays, Shelf
 
 Tell: TypeAlias = Callable[[str], object]
 
+SAMPLE_ROUNDS: Final = 20_000
+SAMPLE_SEED: Final = 1
+"""What is said beside the odds is estimated from so many rounds, from this seed."""
+PORTION_ROUNDS: Final = 5_000
+
 _BASIS: Final = "basis"
 _OUTCOMES: Final = "outcomes"
 _EXCHANGE: Final = "exchange"
-_KEPT: Final = {_BASIS: 4, _OUTCOMES: 256, _EXCHANGE: 8}  # of 90 MB, 4 kB and 70 MB each
+_OTHER_HANDS: Final = "other_hands"
+_KEPT: Final = {  # of 90 MB, 4 kB, 70 MB and a few bytes each
+    _BASIS: 4,
+    _OUTCOMES: 256,
+    _EXCHANGE: 8,
+    _OTHER_HANDS: 256,
+}
 _BASIS_ARRAYS: Final = ("weights", "categories", "not_qualified", "win", "tie", "six")
 _EXCHANGE_ARRAYS: Final = ("places", "values", "decisions")
 
@@ -97,6 +111,45 @@ def basis_of(qualify: Qualifier, shelf: Shelf | None, tell: Tell = _silent) -> B
         keep_basis(shelf, basis)
         return basis
     return Basis(qualify, **{name: kept[name] for name in _BASIS_ARRAYS})
+
+
+def with_other_hands(odds: HouseOdds, shelf: Shelf | None, tell: Tell = _silent) -> HouseOdds:
+    """Return a house's odds with an estimate of what they leave out: what players know of other hands.
+
+    They are returned as they are where nobody sees another hand, and where a card can be exchanged.
+    """
+    rules, payoffs = odds.rules, odds.payoffs
+    if hands_seen(rules) == 1 or payoffs.fee is not None:
+        return odds
+    sample = {"hands": hands_seen(rules), "rounds": SAMPLE_ROUNDS, "seed": SAMPLE_SEED}
+    key = _outcomes_key(rules.qualify, payoffs, len(rules.up_indices)) | sample
+    kept = _get(shelf, _OTHER_HANDS, key)
+    if kept is not None:
+        return replace(odds, other_hands=OtherHands(*json.loads(kept["json"].tobytes())))
+    tell("playing rounds in which other hands are known: some seconds, once for these stakes")
+    *_, found = other_hands_samples(rules, payoffs, SAMPLE_ROUNDS, SAMPLE_SEED)
+    _put(shelf, _OTHER_HANDS, key, {"json": np.frombuffer(json.dumps(astuple(found)).encode(), np.uint8)})
+    return replace(odds, other_hands=found)
+
+
+def other_hands_samples(rules: Rules, payoffs: Payoffs, rounds: int, seed: int) -> Iterator[OtherHands]:
+    """Yield estimates of what knowing all hands is worth, from more and more of ``rounds``, at last from all.
+
+    All seats whose cards a player sees are taken. Rounds are played in portions, each with a stream of its
+    own that the ``seed`` and its number make. Another version of NumPy may draw other cards.
+
+    Raises ``OddsError`` where players see no hand but one, and where a card can be exchanged.
+    """
+    hands, up_cards = hands_seen(rules), len(rules.up_indices)
+    if hands == 1:
+        raise OddsError(f"players of {rules.ref.id} see no other hand")
+    lookup, found = Lookup(rules.qualify), None
+    for portion, begin in enumerate(range(0, rounds, PORTION_ROUNDS)):
+        generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(portion,)))
+        deals = deal(generator, min(PORTION_ROUNDS, rounds - begin), hands, up_cards)
+        part = estimate(lookup, payoffs, deals)
+        found = part if found is None else found + part
+        yield found
 
 
 def keep_basis(shelf: Shelf | None, basis: Basis) -> None:
