@@ -53,22 +53,35 @@ def folder(basis: Basis, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+class Houses:
+    """The houses' exact odds at `ANTE` in their first currencies, and best decisions, counted once each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._shelf = Shelf(folder)
+        self._odds: dict[str, HouseOdds] = {}
+        self._decisions: dict[str, Decisions] = {}
+
+    def odds(self, house: str) -> HouseOdds:
+        """Return the odds of a house."""
+        if house not in self._odds:
+            ruleset = HOUSES[house]
+            asked = ruleset.currencies[0], ANTE, SETTINGS.get(house, TableSettings())
+            self._odds[house] = odds_of(ruleset, *asked, self._shelf)
+        return self._odds[house]
+
+    def game(self, house: str, **changes: Any) -> Game:
+        """Return its game by the best decisions, with rules other than those of its odds."""
+        odds = self.odds(house)
+        if house not in self._decisions:
+            self._decisions[house] = best_decisions(odds, self._shelf, lambda _: None)
+        rules = replace(odds.rules, **changes)
+        return Game(rules, odds.ante, stakes(odds), METER, self._decisions[house], SEED)
+
+
 @pytest.fixture(scope="module")
-def shelf(folder: Path) -> Shelf:
-    """Return the shelf."""
-    return Shelf(folder)
-
-
-def odds_at(house: str, shelf: Shelf) -> HouseOdds:
-    """Return a house's exact odds at `ANTE` in its first currency."""
-    ruleset = HOUSES[house]
-    return odds_of(ruleset, ruleset.currencies[0], ANTE, SETTINGS.get(house, TableSettings()), shelf)
-
-
-def game_of(odds: HouseOdds, shelf: Shelf, **changes: Any) -> Game:
-    """Return the game that a house plays, by the best decisions, with rules other than those of its odds."""
-    rules = replace(odds.rules, **changes)
-    return Game(rules, odds.ante, stakes(odds), METER, best_decisions(odds, shelf, lambda _: None), SEED)
+def houses(folder: Path) -> Houses:
+    """Return the houses."""
+    return Houses(folder)
 
 
 def seen(odds: HouseOdds, game: Game, rounds: int) -> list[Comparison]:
@@ -83,14 +96,14 @@ def wrong(found: list[Comparison]) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.parametrize("house", SHIPPED)
-def test_a_house_returns_what_it_should(house: str, shelf: Shelf) -> None:
+def test_a_house_returns_what_it_should(house: str, houses: Houses) -> None:
     """Results, decisions, wins by category and side bets are seen as often as the exact odds say.
 
     All of what may fail by chance has been counted for the family that bounds are made for, and what bets
     should return is what their endings come to.
     """
-    odds = odds_at(house, shelf)
-    game = game_of(odds, shelf)
+    odds = houses.odds(house)
+    game = houses.game(house)
     found = seen(odds, game, ROUNDS)
     assert wrong(found) == {}
     assert sum(comparison.method != "exact" for comparison in found) == comparisons(HOUSES[house])
@@ -104,48 +117,48 @@ def test_a_house_returns_what_it_should(house: str, shelf: Shelf) -> None:
             assert sum(amounts, Fraction(0)) == mean.expected * mean.units
 
 
-def test_a_flush_paid_too_well_is_found(shelf: Shelf) -> None:
+def test_a_flush_paid_too_well_is_found(houses: Houses) -> None:
     """Where a flush pays 6 and the odds are of 5, every flush that wins is seen to be paid something else."""
-    odds = odds_at("nordic", shelf)
-    game = game_of(odds, shelf, raise_pays={**odds.rules.raise_pays, "flush": 6})
+    odds = houses.odds("nordic")
+    game = houses.game("nordic", raise_pays={**odds.rules.raise_pays, "flush": 6})
     found = seen(odds, game, FEW)
     flushes = next(comparison.seen for comparison in found if comparison.figure == "win with flush")
     assert wrong(found) == {("main", AMOUNTS): flushes}
     assert flushes > 0
 
 
-def test_a_pair_paid_too_well_is_found_in_the_result_too(shelf: Shelf) -> None:
+def test_a_pair_paid_too_well_is_found_in_the_result_too(houses: Houses) -> None:
     """Where a pair pays 2 and the odds are of 1, what a round returns is far beyond chance."""
-    odds = odds_at("nordic", shelf)
-    found = seen(odds, game_of(odds, shelf, raise_pays={**odds.rules.raise_pays, "pair": 2}), FEW)
+    odds = houses.odds("nordic")
+    found = seen(odds, houses.game("nordic", raise_pays={**odds.rules.raise_pays, "pair": 2}), FEW)
     assert set(wrong(found)) == {("main", AMOUNTS), ("main", "result per ante")}
 
 
-def test_a_cap_that_the_odds_do_not_know_is_found(shelf: Shelf) -> None:
+def test_a_cap_that_the_odds_do_not_know_is_found(houses: Houses) -> None:
     """Where the house cuts what full houses win, and the odds do not, every such win is seen."""
-    odds = odds_at("nordic", shelf)
-    game = game_of(odds, shelf, raise_win_cap=6 * 2 * ANTE, cap_scope="raise_per_hand")
+    odds = houses.odds("nordic")
+    game = houses.game("nordic", raise_win_cap=6 * 2 * ANTE, cap_scope="raise_per_hand")
     assert set(wrong(seen(odds, game, FEW))) == {("main", AMOUNTS)}
 
 
-def test_a_side_bet_paid_otherwise_is_found(shelf: Shelf) -> None:
+def test_a_side_bet_paid_otherwise_is_found(houses: Houses) -> None:
     """A 5+1 Bonus with other odds, and a jackpot with other awards, are found by the bets that they are."""
-    odds = odds_at("evolution-live", shelf)
+    odds = houses.odds("evolution-live")
     bet = odds.rules.side_bets["five_plus_one"]
     changed = replace(bet, pays={**bet.pays, "straight": 11})
-    found = seen(odds, game_of(odds, shelf, side_bets={"five_plus_one": changed}), FEW)
+    found = seen(odds, houses.game("evolution-live", side_bets={"five_plus_one": changed}), FEW)
     assert set(wrong(found)) == {("five_plus_one", AMOUNTS)}
-    odds = odds_at("nordic", shelf)
+    odds = houses.odds("nordic")
     bet = odds.rules.side_bets["jackpot"]
     changed = replace(bet, awards={**bet.awards, "straight": CompiledAward(None, 100, "house")})
-    found = seen(odds, game_of(odds, shelf, side_bets={"jackpot": changed}), FEW)
+    found = seen(odds, houses.game("nordic", side_bets={"jackpot": changed}), FEW)
     assert set(wrong(found)) == {("jackpot", AMOUNTS)}
 
 
-def test_another_way_of_deciding_is_found(shelf: Shelf) -> None:
+def test_another_way_of_deciding_is_found(houses: Houses) -> None:
     """Where every hand raises, it is seen in how often hands fold, and in what is wagered and lost."""
-    odds = odds_at("nordic", shelf)
-    game = game_of(odds, shelf)
+    odds = houses.odds("nordic")
+    game = houses.game("nordic")
     always = Decisions(odds.payoffs, odds.rules.qualify, 1, np.full_like(game.decisions.table, RAISE))
     found = wrong(seen(odds, replace(game, decisions=always), FEW))
     assert {("main", "fold"), ("main", "wager in antes"), ("main", "result per ante")} <= set(found)
@@ -156,10 +169,10 @@ def test_another_way_of_deciding_is_found(shelf: Shelf) -> None:
     [("nordic", {FOLD, RAISE}), ("casino-poker-1982", {FOLD, RAISE}), ("czech", {FOLD, RAISE, EXCHANGE})],
     ids=["one up-card", "two up-cards", "exchange"],
 )
-def test_hands_are_decided_as_each_is_judged(shelf: Shelf, house: str, options: set[int]) -> None:
+def test_hands_are_decided_as_each_is_judged(houses: Houses, house: str, options: set[int]) -> None:
     """What many hands at once decide, the card they exchange included, is worth most by the odds of each."""
-    odds = odds_at(house, shelf)
-    decisions, lookup = game_of(odds, shelf).decisions, Lookup()
+    odds = houses.odds(house)
+    decisions, lookup = houses.game(house).decisions, Lookup()
     deals = deal(odds.rules, SEED, 0, HANDS)
     chosen = decisions.first(deals.hands, deals.ups).tolist()
     for row, choice in enumerate(chosen):
@@ -170,10 +183,10 @@ def test_hands_are_decided_as_each_is_judged(shelf: Shelf, house: str, options: 
     assert {min(choice, EXCHANGE) for choice in chosen} == options
 
 
-def test_hands_are_decided_after_an_exchange_as_each_is_judged(shelf: Shelf) -> None:
+def test_hands_are_decided_after_an_exchange_as_each_is_judged(houses: Houses) -> None:
     """With the card given up known to be gone, what final hands decide is worth most by the odds of each."""
-    odds = odds_at("czech", shelf)
-    decisions, lookup = game_of(odds, shelf).decisions, Lookup()
+    odds = houses.odds("czech")
+    decisions, lookup = houses.game("czech").decisions, Lookup()
     deals = deal(odds.rules, SEED, 1, HANDS)
     raises = decisions.after_exchange(deals.hands, deals.ups, deals.drawn).tolist()
     for row, raised in enumerate(raises):
@@ -183,10 +196,9 @@ def test_hands_are_decided_after_an_exchange_as_each_is_judged(shelf: Shelf) -> 
     assert 0 < sum(raises) < HANDS
 
 
-def test_processes_play_the_same_rounds(shelf: Shelf) -> None:
+def test_processes_play_the_same_rounds(houses: Houses) -> None:
     """Two processes come to what one does, whichever of them plays what."""
-    odds = odds_at("nordic", shelf)
-    game = game_of(odds, shelf)
+    game = houses.game("nordic")
     told: list[tuple[int, int]] = []
     rounds = PORTION_ROUNDS + 500
     both = played(game, rounds, 2, lambda done, whole: told.append((done, whole)))
@@ -194,9 +206,9 @@ def test_processes_play_the_same_rounds(shelf: Shelf) -> None:
     assert told == [(PORTION_ROUNDS, rounds), (rounds, rounds)]
 
 
-def test_a_meter_that_would_have_to_be_rounded_is_refused(shelf: Shelf) -> None:
+def test_a_meter_that_would_have_to_be_rounded_is_refused(houses: Houses) -> None:
     """A tenth of the meter has to be a whole amount, or its mean would not be what the odds say."""
-    odds = odds_at("nordic", shelf)
+    odds = houses.odds("nordic")
     check_meter(odds, 990)
     with pytest.raises(OddsError, match="10 % of a meter of 995 minor units"):
         check_meter(odds, 995)
