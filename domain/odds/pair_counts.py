@@ -29,6 +29,9 @@ from domain.odds.kernel import kernel
 PAIR_CARDS: Final[Bytes] = np.array([(a, b) for b in range(CARDS) for a in range(b)], np.uint8)
 """The two cards, the lower one first, of each pair by its rank [1 326, 2]."""
 
+ROWS: Final = 256
+"""Classes at a time: their counts of all pairs stay in a processor's cache."""
+
 
 class PairRows(NamedTuple):
     """Of some classes in a row, from ``first`` on, by pair of up-cards in order of rank [n, 1 326].
@@ -52,7 +55,7 @@ class _Tables(NamedTuple):
     completed: Shorts
 
 
-def pair_rows(table: HandsTable, qualify: Qualifier, rows: int = 256) -> Iterator[PairRows]:
+def pair_rows(table: HandsTable, qualify: Qualifier, rows: int = ROWS) -> Iterator[PairRows]:
     """Count for every class, the weakest first, and every pair of up-cards; yield ``rows`` classes at a time.
 
     What is yielded is overwritten by the next.

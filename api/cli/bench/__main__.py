@@ -7,6 +7,7 @@ import sys
 
 from api.cli.bench import audit
 from api.cli.bench.audit import bench_audit
+from api.cli.bench.odds import bench_odds
 from api.cli.bench.read import Work, bench_read
 from api.cli.bench.write import bench_write
 
@@ -22,7 +23,11 @@ def main(arguments: list[str] | None = None) -> int:
     _write(kinds.add_parser("write", help="full rounds a second, in process and over HTTP, and the floor"))
     _read(kinds.add_parser("read", help="projections, statements, records, balances as they were, lag, disk"))
     _audit(kinds.add_parser("audit", help="a ledger derived again, from files and PostgreSQL; its evidence"))
+    odds = kinds.add_parser("odds", help="exact odds of a game: from nothing, and from what is kept")
+    odds.add_argument("--json", action="store_true", help="print one JSON object")
     chosen = parser.parse_args(arguments)
+    if chosen.kind == "odds":
+        return bench_odds(as_json=chosen.json)
     if chosen.kind == "audit":
         if not ROUNDS_MIN <= chosen.rounds <= FILLED_MAX or min(chosen.singles, chosen.requests) < 1:
             parser.error(f"rounds are {ROUNDS_MIN} to {FILLED_MAX}, and of the others there is at least one")
