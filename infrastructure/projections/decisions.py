@@ -16,7 +16,7 @@ from typing import Any, Final
 import orjson
 
 from domain.odds.monitoring import SCALE
-from infrastructure.projections.judging import DENOMINATOR, UNJUDGED, Games, Verdict
+from infrastructure.projections.judging import DENOMINATOR, NO_RULES, UNJUDGED, Games, Verdict
 from infrastructure.projections.kinds import Column, Happened, Out, Shelf, Table
 from infrastructure.projections.performance import PERFORMANCE
 from infrastructure.projections.round_facts import Cell, RoundFacts, SeatFacts
@@ -152,7 +152,12 @@ class Decisions:
         self._returns.clear()
 
     def _judge(self, facts: RoundFacts, out: Out) -> None:
-        verdicts = self._games.verdicts(facts)
+        game = self._games.of(facts.opened)
+        if game is None:
+            verdicts = dict.fromkeys(facts.seats, Verdict(unjudged=NO_RULES))
+        else:
+            verdicts = game.verdicts(facts)
+            self._note_side_bets(facts, game.free_side_bets)
         for number, verdict in verdicts.items():
             out.put("decisions", (facts.ended_position, number, facts.round_id, *_columns(verdict)))
         figures = self._figures.setdefault(facts.cell, [0] * len(_COLUMNS))
@@ -166,7 +171,6 @@ class Decisions:
                 judged.append((seat.ante, net, verdict))
                 _add(figures, seat.ante, net, verdict)
         self._note_returns(facts, judged)
-        self._note_side_bets(facts)
 
     def _note_returns(self, facts: RoundFacts, judged: Sequence[tuple[int, int, Verdict]]) -> None:
         """Note what the round came to: one result for all its hands, which share their dealer."""
@@ -177,9 +181,9 @@ class Decisions:
             self._note(facts, GAME, result, staked)
             self._note(facts, CARDS, worth, staked)
 
-    def _note_side_bets(self, facts: RoundFacts) -> None:
-        """Note what side bets came to whose return no decision changes."""
-        for kind in self._games.free_side_bets(facts.opened):
+    def _note_side_bets(self, facts: RoundFacts, kinds: Iterable[str]) -> None:
+        """Note what side bets of these kinds came to."""
+        for kind in kinds:
             seats = [seat for seat in facts.seats.values() if kind in seat.side_bets]
             if seats:
                 staked = sum([seat.side_bets[kind] for seat in seats])

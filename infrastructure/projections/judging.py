@@ -141,18 +141,6 @@ class Games:
         game = self._games[key] = self._game(ruleset, opened, has_jackpot=has_jackpot)
         return game
 
-    def verdicts(self, facts: RoundFacts) -> dict[int, Verdict]:
-        """Return what is to be said of each seat of a round that has closed."""
-        game = self.of(facts.opened)
-        if game is None:
-            return dict.fromkeys(facts.seats, Verdict(unjudged=NO_RULES))
-        return game.verdicts(facts)
-
-    def free_side_bets(self, opened: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the kinds of side bets with odds of which no decision changes the return."""
-        game = self.of(opened)
-        return () if game is None else game.free_side_bets
-
     def _game(self, ref: Mapping[str, Any], opened: Mapping[str, Any], *, has_jackpot: bool) -> Game | None:
         document = self._documents.get((ref["id"], ref["version"]))
         if document is None:
