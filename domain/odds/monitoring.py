@@ -12,8 +12,11 @@ Q. Liu, Exponential inequalities for martingales with applications, Electronic J
 2015). So with y = D / c the product of the right sides over all rounds is a supermartingale, and so is a mean
 of such products over some x, H. Robbins's mixture. The method is that of S. R. Howard, A. Ramdas, J.
 McAuliffe and J. Sekhon, Time-uniform, nonparametric, nonasymptotic confidence sequences, Annals of Statistics
-49, 2021. It needs no normal distribution and assumes nothing about the players: what a player's bad decision
+49, 2021. It needs no normal distribution and does not ask how well is played: what a player's bad decision
 costs is added to the result of the round, so that the expectation is the theory's, whatever they do.
+
+One thing it does assume: that hands are decided on their own cards and the dealer's up-cards. Where players
+see other hands they know a little more than the odds do, and what they gain by it is a deviation above.
 
 The unit is a round and not a hand: those who bet on one dealer win and lose together, wholly so on a shared
 hand. A round's results are divided by its stakes, which are known before its cards, so that rounds count
