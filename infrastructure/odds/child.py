@@ -5,7 +5,6 @@ It is imported by its parent, too, who does not compute: what computes is import
 
 from __future__ import annotations
 
-import os
 import resource
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,8 +19,6 @@ from infrastructure.odds.store import Terms
 
 MEMORY_BYTES_MAX: Final = 3 * 2**30
 """What it may take for itself; it needs two thirds at most."""
-COMPILED: Final = "compiled"
-_CACHE_VARIABLE: Final = "NUMBA_CACHE_DIR"
 
 Made = list[tuple[Terms, dict[str, Any], dict[str, Any]]]
 """Terms, the JSON documents of their figures and of their chart."""
@@ -41,10 +38,9 @@ def compute(task: Task, _tell: Callable[[int], None]) -> Made:
     Bounds this process's memory for good: it is to be one of its own.
     """
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES_MAX, MEMORY_BYTES_MAX))
-    os.environ.setdefault(_CACHE_VARIABLE, str(task.folder / COMPILED))
     # Only now: it takes a second and a hundred megabytes, which the parent is spared.
     from infrastructure.odds.charts import chart_of  # noqa: PLC0415
-    from infrastructure.odds.computing import odds_of  # noqa: PLC0415
+    from infrastructure.odds.computing import odds_of, with_other_hands  # noqa: PLC0415
     from infrastructure.odds.shelf import Shelf  # noqa: PLC0415
 
     ruleset, shelf = RuleSet.from_document(task.document), Shelf(task.folder)
@@ -53,7 +49,7 @@ def compute(task: Task, _tell: Callable[[int], None]) -> Made:
     for terms in task.terms:
         asked = (ruleset, terms.currency, terms.ante, terms.settings, shelf)
         try:
-            odds = odds_of(*asked)
+            odds = with_other_hands(odds_of(*asked), shelf)
             stakes = replace(odds.payoffs, unit=1)  # stakes of the same proportions have the same chart
             if stakes not in charts:
                 charts[stakes] = chart_of(*asked).document()
