@@ -24,7 +24,7 @@ from typing import Any
 
 import orjson
 
-from api.cli import data_directory
+from api.cli import data_directory, other_hands
 from api.cli.monte_carlo import command as monte_carlo
 from api.cli.odds_text import JackpotAsked, lines
 from api.cli.serve import complain, stop_on_signals
@@ -40,7 +40,7 @@ from domain.rules import RulesError
 from domain.rulesets.schema import RuleSet, RulesetError, load
 from infrastructure.audit.pool import WorkerDied, WorkFailed
 from infrastructure.odds.charts import chart_for
-from infrastructure.odds.computing import odds_of
+from infrastructure.odds.computing import odds_of, with_other_hands
 from infrastructure.odds.shelf import Shelf
 from infrastructure.odds.store import Terms
 from infrastructure.postgres import LauncherError, files
@@ -60,6 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     if chosen.reset is not None and chosen.contribution is None:
         parser.error("--reset goes with --contribution")
+    estimate = other_hands.asked(parser, chosen)
     simulation = monte_carlo.asked(parser, chosen)
     try:
         ruleset = read_ruleset(chosen.ruleset)
@@ -70,7 +71,10 @@ def main(arguments: list[str] | None = None) -> int:
             _draw(ruleset, odds, chosen, kept)
         if simulation is not None:
             return monte_carlo.run(ruleset, odds, kept, simulation, complain)
-        _print(ruleset, odds, asked, as_json=chosen.json)
+        if estimate is not None:
+            other_hands.run(ruleset, odds, estimate)
+        else:
+            _print(ruleset, with_other_hands(odds, kept, complain), asked, as_json=chosen.json)
     except (AskedError, OddsError, RulesError, RulesetError, WorkerDied, WorkFailed) as problem:
         complain(str(problem))
         return 1
@@ -104,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     jackpot.add_argument("--reset", type=int, metavar="R", help="… and what its meter restarts at (0)")
     monte_carlo.add_arguments(parser)
+    other_hands.add_arguments(parser)
     return parser
 
 

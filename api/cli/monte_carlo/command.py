@@ -59,8 +59,8 @@ def asked(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> Wanted
     """Return what is asked for, None where it is no simulation; end with 2 where that makes no sense."""
     rounds, seed, processes = chosen.monte_carlo, chosen.seed, chosen.processes
     if rounds is None:
-        if (seed, processes) != (None, None):
-            parser.error("--seed and --processes go with --monte-carlo")
+        if processes is not None or (seed is not None and chosen.other_hands is None):
+            parser.error("--seed and --processes go with --monte-carlo, --seed with --other-hands, too")
         return None
     if not 1 <= rounds <= ROUNDS_MAX:
         parser.error(f"--monte-carlo plays 1 to {ROUNDS_MAX} rounds")
