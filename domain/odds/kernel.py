@@ -3,8 +3,9 @@
 Nothing is compiled, and the compiler itself is not loaded, before a kernel is called: who imports a module of
 kernels but needs none of them starts as fast as without.
 
-A kernel calls kernels of its own file only. What was compiled is kept on disk and looked up by the state of
-the file that a function is in, so that a change in another file would go unnoticed.
+A kernel calls kernels of its own file only, and of other files uses constants that mathematics fixes. What
+was compiled is kept on disk and looked up by the state of the file that a function is in, so that a change in
+another file would go unnoticed.
 """
 
 from __future__ import annotations
