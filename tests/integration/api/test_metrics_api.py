@@ -93,12 +93,25 @@ def test_the_figures_of_the_database_are_there(api: Api) -> None:
     found = metrics(api)
     assert found["stud_ledger_position"] >= position
     lags = [name for name in found if name.startswith("stud_ledger_projection_lag_seconds")]
-    assert len(lags) == 8
+    assert len(lags) == 9
     assert (found["stud_ledger_alarms"], found["stud_ledger_software_halted"]) == (0, 0)
     ready = api.client.get("/readyz").json()
     assert ready["status"] == "ok"
     assert ready["position"] >= position
     assert set(ready["lag"]) == {re.sub(r'.*"(.*)".*', r"\1", name) for name in lags}
+
+
+def test_a_return_that_is_no_chance_is_an_alarm_and_the_service_is_ready(api: Api) -> None:
+    """It is told in the metrics by its name; the ledger is what it should be, and goes on."""
+    name = "return_us-casino_1_game"
+    with psycopg.connect(api.admin_dsn, autocommit=True) as connection:
+        connection.execute(
+            f"INSERT INTO {api.schema}_read.alarms VALUES ('{name}', 7, 'more than it should', 1)"
+        )
+        found, ready = metrics(api), api.client.get("/readyz")
+        connection.execute(f"DELETE FROM {api.schema}_read.alarms WHERE name = '{name}'")
+    assert found[f'stud_ledger_alarm_position{{name="{name}"}}'] == 7
+    assert ready.status_code == 200
 
 
 @pytest.mark.parametrize("headers", FORWARDED, ids=lambda headers: next(iter(headers)))
