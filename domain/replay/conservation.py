@@ -43,7 +43,10 @@ def check(records: Sequence[Record], findings: Findings) -> None:
         if left:
             problems.append({**record.problem("legs do not sum to zero"), "sum": in_text(left)})
         if record.type != "ContributionReversed":
-            expected = follows(record, moved, balances)
+            data = record.data
+            expected = follows(
+                record.version, record.position, data.player, moved, data.balance_after, balances
+            )
             if expected is not None:
                 broken_balances.append({**record.problem("balance_after"), "expected": expected})
     findings.none_of("conservation", problems)
@@ -112,20 +115,21 @@ _LEGS: Final[dict[str, Callable[[Any, _OnGame], _Legs]]] = {
 }
 
 
-def follows(record: Record, moved: int, balances: Balances) -> int | None:
+def follows(
+    version: int, position: int, player: str, moved: int, stated: int, balances: Balances
+) -> int | None:
     """The balance an event should have left, if it can be derived and is not what it says.
 
     It can where nothing outside the round's stream came between two of a player's events: then as many
     positions lie between them as versions. A wallet that pays is never overdrawn (G2): a balance below zero
     is not well-formed to begin with.
     """
-    player, stated = record.data.player, record.data.balance_after
     before = balances.get(player)
-    balances[player] = (record.version, record.position, stated)
+    balances[player] = (version, position, stated)
     if before is None:
         low = max(moved, 0)
         return low if not low <= stated <= BALANCE_MAX else None
-    version, position, balance = before
-    if record.position - position != record.version - version or stated == balance + moved:
+    version_before, position_before, balance = before
+    if position - position_before != version - version_before or stated == balance + moved:
         return None
     return balance + moved

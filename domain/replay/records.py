@@ -22,6 +22,7 @@ from domain.replay.shapes import ENVELOPE, EVENTS
 
 _Data = TypeVar("_Data", bound=Part)
 
+_SALT_LENGTH: Final = 22
 _CANONICAL: Final = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 
 
@@ -42,7 +43,7 @@ class Record(Struct, Generic[_Data], kw_only=True, forbid_unknown_fields=True, o
     meta: _Meta
     position: Position
     recorded_at: Annotated[str, msgspec.Meta(min_length=27, max_length=27)]
-    salt: Annotated[str, msgspec.Meta(min_length=22, max_length=22)]
+    salt: Annotated[str, msgspec.Meta(min_length=_SALT_LENGTH, max_length=_SALT_LENGTH)]
     stream: Annotated[str, msgspec.Meta(min_length=7, max_length=70)]
     type: str
     version: Position
@@ -65,6 +66,7 @@ _DECODERS: Final = {
     for kind in kinds.KINDS
 }
 _KINDS: Final = {kind.__name__: kind for kind in kinds.KINDS}
+_decode_meta: Final = msgspec.json.Decoder(_Meta).decode
 _encode: Final = msgspec.json.Encoder().encode
 
 _DIGITS_TO_0: Final = bytes.maketrans(b"123456789", b"000000000")
@@ -86,18 +88,47 @@ def read_fast(stored: bytes) -> Record[Any] | None:
         return None
 
 
+def command_of(meta: str) -> str | None:
+    """The command that the canonical form of who asked names; None where this is none."""
+    try:
+        read = _decode_meta(meta)
+    except msgspec.MsgspecError:
+        return None
+    return read.command if _encode(read).decode() == meta else None
+
+
+def text_of(parts: Sequence[Part]) -> str:
+    """The canonical form of some parts of an event."""
+    return _encode(parts).decode()
+
+
+def read_canonical(kind: type[_Data], data: str) -> _Data | None:
+    """What the canonical form of an event's data says; None where this is none of that kind."""
+    try:
+        read = msgspec.json.decode(data, type=kind)
+    except msgspec.MsgspecError:
+        return None
+    return read if _encode(read).decode() == data else None
+
+
 def are_enveloped(records: Sequence[Record[Any]]) -> bool:
     """Whether events that were read fast have times, salts and one stream, as the shapes want them."""
     if not records:
         return True
     stream = records[0].stream
-    times = "".join([record.recorded_at for record in records]).encode()
-    salts = "".join([record.salt for record in records]).encode()
+    return well_enveloped(
+        stream, [record.recorded_at for record in records], [record.salt for record in records]
+    ) and [record.stream for record in records].count(stream) == len(records)
+
+
+def well_enveloped(stream: str, times: Sequence[str], salts: Sequence[str]) -> bool:
+    """Whether a stream and the times and salts of its events, none too long, are as the shapes want them."""
+    joined = "".join(salts).encode()
     return (
-        times.translate(_DIGITS_TO_0) == _TIME * len(records)
-        and not salts.translate(None, _SALT_CHARACTERS)
+        "".join(times).encode().translate(_DIGITS_TO_0) == _TIME * len(times)
+        and len(joined) == _SALT_LENGTH * len(salts)
+        and not joined.translate(None, _SALT_CHARACTERS)
         and ENVELOPE.fields["stream"](stream)
-        and [record.stream for record in records].count(stream) == len(records)
     )
 
 

@@ -2,8 +2,9 @@
 
 Every event is hashed as a leaf of the evidence log, compared with the place it is kept at, and followed after
 the one before it: positions, time, each stream's versions, each wallet, each jackpot. Every round that begins
-and ends here is derived again as soon as it has ended. What only the events before can tell is in the result,
-for `infrastructure.audit.merging`.
+and ends here is derived again: told as a whole where it is an ordinary one in which nothing is wrong, else
+event by event. What all events do to wallets and jackpots is followed afterwards, in the order of positions.
+What only the events before can tell is in the result, for `infrastructure.audit.merging`.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from itertools import groupby
+from operator import itemgetter, lt
+from typing import Any, Final, TypeAlias
 
-from domain.replay import Record, read_closely, read_fast
+from domain.replay import Record, read_closely, read_fast, retell
 from domain.replay.kinds import (
     ContributionReversed,
     JackpotHit,
     RoundClosed,
+    RoundOpened,
     RoundVoided,
     SideBetPlaced,
     StakeRefunded,
@@ -28,6 +32,20 @@ from infrastructure.audit.rounds import Round
 from infrastructure.evidence.merkle import TILE_HEIGHT, TILE_WIDTH, Frontier, complete_root, leaf_hashes
 
 _ROUND: Final = "round-"
+_CLOSED: Final = b'"type":"RoundClosed"'
+_ENDING: Final = 64
+"""In the last bytes of an event is its type."""
+
+_position: Final = itemgetter(0)
+_stream: Final = itemgetter(1)
+
+_Deed: TypeAlias = tuple[Any, ...]
+"""What an event does to wallets and jackpots.
+
+It begins with the position. A movement of a wallet goes on with None, player, amount and balance after (minor
+units), and the player's account class and currency; all else with the function that does it, and what that
+takes.
+"""
 
 
 def audit_partition(rows: Iterable[StoredRow], context: Context) -> PartResult:
@@ -75,60 +93,111 @@ def _leaves(begin: int, stored: list[bytes], roots_at: Iterable[int]) -> Leaves:
 
 
 class _Partition:
-    """The audit of a partition under way: its result, and the rounds that have not ended."""
+    """The audit of a partition under way: its result, and the rounds that have not ended.
+
+    `waiting` are the rows of rounds that may yet be told as a whole, `rounds` are those that are taken event
+    by event. `times` are when events were recorded, by position.
+    """
 
     def __init__(self, context: Context) -> None:
         self.rulesets = context.rulesets
         self.result = PartResult()
+        self.waiting: dict[str, list[StoredRow]] = {}
         self.rounds: dict[str, Round] = {}
+        self.deeds: list[_Deed] = []
+        self.times: dict[int, str] = {}
 
     def take(self, rows: Sequence[StoredRow]) -> None:
         """Take all events."""
-        result = self.result
-        result.first, result.last, result.events = rows[0][0], rows[-1][0], len(rows)
-        due, recorded_at = result.first, ""
-        for row in rows:
-            position = row[0]
-            if position != due:
-                result.differs(due, "position", due, position)
-            due = position + 1
-            record = read_fast(row[3])  # None where it is no event of a round
-            if record is None or not record.stream.startswith(_ROUND):
-                time = self._take_other(row)
+        result, waiting = self.result, self.waiting
+        positions = [row[0] for row in rows]
+        result.first, result.last, result.events = positions[0], positions[-1], len(rows)
+        self._follow_positions(positions)
+        for stream, run in groupby(rows, _stream):
+            if not stream.startswith(_ROUND):
+                self.deeds += [(row[0], _take_beside, row) for row in run]
+            elif stream in self.rounds:
+                self._take_each(run)
             else:
-                time = record.recorded_at
-                self._take(row, record)
-            if time > recorded_at:
-                recorded_at = time
-            elif time:
-                result.differs(position, "recorded_at", f"after {recorded_at}", time)
-            result.began = result.began or time
-        result.ended = recorded_at
+                kept = waiting.setdefault(stream, [])
+                kept += run
+                if _CLOSED in kept[-1][3][-_ENDING:]:
+                    self._take_whole(waiting.pop(stream))
+        for kept in waiting.values():
+            self._take_each(kept)
+        self._do()
+        self._follow_times(positions)
         for stream, left in self.rounds.items():
             self._leave(stream, left)
 
-    def _take_other(self, row: StoredRow) -> str:
-        """Take an event of another stream, or one that takes a closer look; return when it was recorded.
+    def _follow_positions(self, positions: Sequence[int]) -> None:
+        due = positions[0]
+        if positions == [*range(due, due + len(positions))]:
+            return
+        for position in positions:
+            if position != due:
+                self.result.differs(due, "position", due, position)
+            due = position + 1
 
-        Empty where it does not say.
-        """
+    def _follow_times(self, positions: Sequence[int]) -> None:
+        """See that each event was recorded after the one before, of those that say when."""
+        times, recorded_at = [self.times.get(position, "") for position in positions], ""
+        if not all(times) or not all(map(lt, times, times[1:])):
+            for position, time in zip(positions, times, strict=True):
+                if time > recorded_at:
+                    recorded_at = time
+                elif time:
+                    self.result.differs(position, "recorded_at", f"after {recorded_at}", time)
+        self.result.began, self.result.ended = next(filter(None, times), ""), max(times)
+
+    def _take_whole(self, rows: list[StoredRow]) -> None:
+        """Take all events of a round that seems to have been played to its end."""
+        told = retell(rows, self.rulesets)
+        if told is None:
+            self._take_each(rows)
+            return
+        self.times.update(zip([row[0] for row in rows], told.times, strict=True))
+        opened = told.opened
+        belongs = opened.account_class, opened.currency
+        self.deeds += [
+            (position, None, player, amount, after, belongs) for position, player, amount, after in told.moves
+        ]
+        self.deeds += [
+            (bet.position, _move_jackpot, bet, opened) for bet in told.bets if bet.data.jackpot_id is not None
+        ]
+        rounds.add_told(self.result, told, rows[0])
+
+    # ── Event by event ──────────────────────────────────────────────────────────────────────────────────────
+    def _take_each(self, rows: Iterable[StoredRow]) -> None:
+        for row in rows:
+            record = read_fast(row[3])  # None where it is no event of a round
+            if record is None or not record.stream.startswith(_ROUND):
+                self._take_closely(row)
+            else:
+                self.times[row[0]] = record.recorded_at
+                self._take(row, record)
+
+    def _take_closely(self, row: StoredRow) -> None:
+        """Take an event of a round that takes a closer look."""
         position, stream, _, stored = row
-        try:
-            if not stream.startswith(_ROUND):
-                return beside.take(self.result, row)
+        with self._surviving(position):
             record = read_closely(stored)
             if isinstance(record, str):
                 self.result.differs(position, "readable", "a well-formed event", record)
                 (self.rounds.get(stream) or self._begin(stream)).take(row, None)
-                return ""
+                return
             if not beside.is_canonical(stored):
                 self.result.differs(position, "canonical", "the canonical form", "another")
             self._take(row, record)
+            self.times[position] = record.recorded_at
+
+    @contextmanager
+    def _surviving(self, position: int) -> Iterator[None]:
+        """Survive what an edited event holds, which can be anything, and say where."""
+        try:
+            yield
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
-            # What an edited event holds can be anything; the audit survives it and says where.
             self.result.differs(position, "readable", "an event of its kind", type(error).__name__)
-            return ""
-        return record.recorded_at
 
     def _begin(self, stream: str) -> Round:
         round_ = self.rounds[stream] = Round()
@@ -140,36 +209,16 @@ class _Partition:
         if record.position != position or record.version != version or record.stream != stream:
             beside.same_place(self.result, row, record.position, record.stream, record.version)
         round_ = self.rounds.get(stream) or self._begin(stream)
-        moved = round_.take(row, record)
+        moved, data = round_.take(row, record), record.data
         if moved is not None:
-            self._move(record, moved, round_)
-        further = _FURTHER.get(type(record.data))
-        if further is not None:
-            further(self, record, stream, round_)
+            self.deeds.append((record.position, None, data.player, moved, data.balance_after, round_.belongs))
+        if type(data) in _ENDS:
+            self._end(stream, round_)
+        elif type(data) in _OF_JACKPOTS and data.jackpot_id is not None:
+            opened = None if round_.opened is None else round_.opened.data
+            self.deeds.append((record.position, _move_jackpot, record, opened))
 
-    def _move(self, record: Record[Any], amount: int, round_: Round) -> None:
-        """Add minor units to a player's wallet; see `beside.move`, which this spares a call."""
-        data, position = record.data, record.position
-        player, after, wallets = data.player, data.balance_after, self.result.wallets
-        wallet = wallets.get(player)
-        if wallet is None:
-            wallet = wallets[player] = WalletPart(after - amount, after, position, position)
-        else:
-            if wallet.closing + amount != after:
-                self.result.differs(position, "balance_after", wallet.closing + amount, after)
-            wallet.closing, wallet.last = after, position
-        if wallet.played != round_.belongs and round_.belongs is not None:
-            if wallet.played is not None:
-                was, said = " ".join(wallet.played), " ".join(round_.belongs)
-                self.result.differs(position, "wallet.currency", was, said)
-            wallet.played = round_.belongs
-
-    def _move_jackpot(self, record: Record[Any], stream: str, round_: Round) -> None:
-        """See what an event of a round does to a jackpot."""
-        if record.data.jackpot_id is not None:
-            pots.take(self.result, record, stream, round_.opened)
-
-    def _end(self, _: Record[Any], stream: str, round_: Round) -> None:
+    def _end(self, stream: str, round_: Round) -> None:
         """Derive a round again that has ended, if its rules are known here."""
         if not round_.ended or round_.opened is None:
             return
@@ -184,13 +233,41 @@ class _Partition:
         """Leave a round to the merging."""
         self.result.fragments.setdefault(stream, []).extend(round_.rows)
 
+    # ── Wallets, jackpots, and all beside rounds ────────────────────────────────────────────────────────────
+    def _do(self) -> None:
+        """Do in the order of positions what there is to do."""
+        wallets = self.result.wallets
+        for deed in sorted(self.deeds, key=_position):
+            if deed[1] is not None:
+                with self._surviving(deed[0]):
+                    deed[1](self, *deed[2:])
+                continue
+            # What `beside.move` does, which this spares a call.
+            position, _, player, amount, after, belongs = deed
+            wallet = wallets.get(player)
+            if wallet is None:
+                wallet = wallets[player] = WalletPart(after - amount, after, position, position)
+            else:
+                if wallet.closing + amount != after:
+                    self.result.differs(position, "balance_after", wallet.closing + amount, after)
+                wallet.closing, wallet.last = after, position
+            if wallet.played != belongs and belongs is not None:
+                if wallet.played is not None:
+                    self.result.differs(
+                        position, "wallet.currency", " ".join(wallet.played), " ".join(belongs)
+                    )
+                wallet.played = belongs
 
-_FURTHER: Final[dict[type, Callable[[_Partition, Record[Any], str, Round], None]]] = {
-    SideBetPlaced: _Partition._move_jackpot,  # noqa: SLF001 - its own
-    JackpotHit: _Partition._move_jackpot,  # noqa: SLF001
-    ContributionReversed: _Partition._move_jackpot,  # noqa: SLF001
-    RoundClosed: _Partition._end,  # noqa: SLF001
-    RoundVoided: _Partition._end,  # noqa: SLF001
-    StakeRefunded: _Partition._end,  # noqa: SLF001
-}
-"""What there is to do beside the round and the wallet."""
+
+def _take_beside(partition: _Partition, row: StoredRow) -> None:
+    """Take an event of a stream that is no round's."""
+    partition.times[row[0]] = beside.take(partition.result, row)
+
+
+def _move_jackpot(partition: _Partition, record: Record[Any], opened: RoundOpened | None) -> None:
+    """See what an event of a round does to a jackpot."""
+    pots.take(partition.result, record, opened)
+
+
+_ENDS: Final = frozenset((RoundClosed, RoundVoided, StakeRefunded))
+_OF_JACKPOTS: Final = frozenset((SideBetPlaced, JackpotHit, ContributionReversed))

@@ -92,26 +92,21 @@ def room(
     return (most, Claim(position, AT_LEAST, most.value)) if overflow else (most,)
 
 
-def take(result: PartResult, record: Record[Any], stream: str, opened_by: Record[RoundOpened] | None) -> None:
-    """What an event of a round does to a jackpot; the round's first event is None where it is not here."""
-    _OF_ROUNDS[type(record.data)](result, record, stream, opened_by)
+def take(result: PartResult, record: Record[Any], opened: RoundOpened | None) -> None:
+    """What an event of a round does to a jackpot; what its first event says is None where that is not here."""
+    _OF_ROUNDS[type(record.data)](result, record, opened)
 
 
-def _side_bet(
-    result: PartResult,
-    record: Record[SideBetPlaced],
-    stream: str,
-    opened_by: Record[RoundOpened] | None,
-) -> None:
+def _side_bet(result: PartResult, record: Record[SideBetPlaced], opened_by: RoundOpened | None) -> None:
     data, position = record.data, record.position
     jackpot = data.jackpot_id or ""
     contribution, overflow = units(data.contribution or "0"), units(data.overflow or "0")
     part = pot(result, jackpot, position)
     if opened_by is None:
-        elsewhere = BetElsewhere(position, stream, jackpot, part.moved[METER], contribution, overflow)
+        elsewhere = BetElsewhere(position, record.stream, jackpot, part.moved[METER], contribution, overflow)
         result.bets_elsewhere.append(elsewhere)
     else:
-        pinned = opened_by.data.jackpot
+        pinned = opened_by.jackpot
         ceiling = None if pinned is None or pinned.ceiling is None else pinned.ceiling * MINOR
         if ceiling is not None or overflow:
             for implied in room(part.moved[METER], ceiling, contribution, overflow, position):
@@ -124,7 +119,7 @@ def _side_bet(
         move(part, DIVERSION, units(data.diversion))
 
 
-def _hit(result: PartResult, record: Record[JackpotHit], _: str, __: Record[RoundOpened] | None) -> None:
+def _hit(result: PartResult, record: Record[JackpotHit], _: RoundOpened | None) -> None:
     data, position = record.data, record.position
     part = pot(result, data.jackpot_id, position)
     released = units(data.from_overflow or "0")
@@ -139,9 +134,7 @@ def _hit(result: PartResult, record: Record[JackpotHit], _: str, __: Record[Roun
     part.moved_at = position
 
 
-def _reversed(
-    result: PartResult, record: Record[ContributionReversed], _: str, __: Record[RoundOpened] | None
-) -> None:
+def _reversed(result: PartResult, record: Record[ContributionReversed], _: RoundOpened | None) -> None:
     data, position = record.data, record.position
     part = pot(result, data.jackpot_id, position)
     link(result, part, data.previous_position, position)
@@ -153,7 +146,7 @@ def _reversed(
     part.moved_at = position
 
 
-_OF_ROUNDS: Final[dict[type, Callable[[PartResult, Record[Any], str, Record[RoundOpened] | None], None]]] = {
+_OF_ROUNDS: Final[dict[type, Callable[[PartResult, Record[Any], RoundOpened | None], None]]] = {
     SideBetPlaced: _side_bet,
     JackpotHit: _hit,
     ContributionReversed: _reversed,

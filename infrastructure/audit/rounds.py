@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
-from domain.replay import Check, Record, Stored, read_closely, read_fast, replay
+from domain.replay import Check, Faultless, Record, Stored, read_closely, read_fast, replay
 from domain.replay import kinds as k
 from domain.replay.exact import units
 from infrastructure.audit.repeats import place
@@ -101,18 +101,31 @@ def finish(result: PartResult, round_: Round, ruleset: bytes) -> None:
     assert opened is not None  # noqa: S101 - it has ended
     report = replay(round_.events, ruleset, only_failures=True)
     _tell(result, round_, report.checks)
-    ref, jackpot, position = opened.data.ruleset, opened.data.jackpot, opened.position
-    result.places += place(opened.stream, position)
+    _add(result, round_.rows[0], opened.data, round_.figures, round_.house)
+
+
+def add_told(result: PartResult, told: Faultless, first: StoredRow) -> None:
+    """Add what a faultless round came to; `first` is its first event."""
+    hands, staked, returned, won = told.paid
+    house = (staked - returned - won) * MINOR
+    for bet in told.bets:
+        house -= _put_in(bet.data)
+    _add(result, first, told.opened, Figures(1, 0, hands, staked, returned, won), house)
+
+
+def _add(result: PartResult, first: StoredRow, opened: k.RoundOpened, figures: Figures, house: int) -> None:
+    ref, jackpot, position = opened.ruleset, opened.jackpot, first[0]
+    result.places += place(first[1], position)
     pin(result, (_RULESET, ref.id, ref.version, ref.sha256), position)
     if jackpot is not None:
         pin(result, (_JACKPOT, jackpot.id, jackpot.version, jackpot.sha256), position)
-    key = round_.house_key
-    figures = result.figures.get(key)
-    if figures is None:
-        result.figures[key], result.house[key] = round_.figures, round_.house
+    key = opened.account_class, opened.currency, ref.id
+    known = result.figures.get(key)
+    if known is None:
+        result.figures[key], result.house[key] = figures, house
     else:
-        figures.add(round_.figures)
-        result.house[key] += round_.house
+        known.add(figures)
+        result.house[key] += house
 
 
 def pin(result: PartResult, key: tuple[str, str, int, str], position: int) -> None:
@@ -184,11 +197,14 @@ def _ante(round_: Round, record: Record[k.AntePlaced]) -> int:
 
 
 def _side_bet(round_: Round, record: Record[k.SideBetPlaced]) -> int:
-    data = record.data
-    if data.contribution is not None:
-        round_.house -= units(data.contribution) + units(data.diversion or "0")
-    round_.on_game += data.amount
-    return -data.amount
+    round_.house -= _put_in(record.data)
+    round_.on_game += record.data.amount
+    return -record.data.amount
+
+
+def _put_in(bet: k.SideBetPlaced) -> int:
+    """What the house puts into the jackpot of a side bet, exact."""
+    return 0 if bet.contribution is None else units(bet.contribution) + units(bet.diversion or "0")
 
 
 def _raised(round_: Round, record: Record[k.Raised]) -> int:
