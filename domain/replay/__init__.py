@@ -19,6 +19,7 @@ from domain.replay.faultless import Faultless, retell
 from domain.replay.game import follow
 from domain.replay.house import House, canonical, house, sha256
 from domain.replay.kinds import RoundOpened
+from domain.replay.ordinary import Paid
 from domain.replay.records import Record, Stored, read_closely, read_fast
 from domain.replay.report import Check, Failures, Findings, Report
 from domain.replay.showdown import showdown
@@ -27,6 +28,7 @@ from domain.replay.state import Game
 __all__ = [
     "Check",
     "Faultless",
+    "Paid",
     "Record",
     "Report",
     "Stored",

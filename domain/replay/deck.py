@@ -16,12 +16,12 @@ from domain.cards import DECK
 
 ALGORITHM: Final = "stud-deck-1"
 
-_ALGORITHM: Final = ALGORITHM.encode()
-
 _BLOCKS_A_REQUEST: Final = 2
 _BYTE_VALUES: Final = 256
 
-_LIMITS: Final = tuple(_BYTE_VALUES - _BYTE_VALUES % (len(DECK) - place) for place in range(len(DECK) - 1))
+_LEFT: Final = tuple(range(len(DECK), 1, -1))
+"""The cards to choose from for each place."""
+_LIMITS: Final = tuple(_BYTE_VALUES - _BYTE_VALUES % left for left in _LEFT)
 """Bytes that choose the card for each place: any above would prefer the first cards."""
 
 # HMAC's two paddings of the key: a translation of its bytes, and what follows it up to the hash's block size.
@@ -36,10 +36,19 @@ def _prefixed(*parts: bytes) -> bytes:
     return b"".join([len(part).to_bytes(4, "big") + part for part in parts])
 
 
+_COMMITMENT: Final = _prefixed(b"stud-ledger/deck-commitment/1")
+_DECK: Final = _prefixed(ALGORITHM.encode())
+
+
+@lru_cache(2)
+def _of_round(round_id: str, ruleset_hash: bytes) -> bytes:
+    """What commitment and deck of a round both depend on: the one is asked for after the other."""
+    return _prefixed(round_id.encode(), ruleset_hash)
+
+
 def commitment(seed: bytes, round_id: str, ruleset_hash: bytes) -> str:
     """The hash, in hexadecimal, that was published before the first stake for this seed material."""
-    tag = b"stud-ledger/deck-commitment/1"
-    return _sha256(_prefixed(tag, seed, round_id.encode(), ruleset_hash)).hexdigest()
+    return _sha256(_COMMITMENT + _prefixed(seed) + _of_round(round_id, ruleset_hash)).hexdigest()
 
 
 def _padded(key: bytes) -> tuple[bytes, bytes]:
@@ -47,31 +56,28 @@ def _padded(key: bytes) -> tuple[bytes, bytes]:
     return key.translate(_INNER) + _INNER_REST, key.translate(_OUTER) + _OUTER_REST
 
 
-def _hmac(padded: tuple[bytes, bytes], message: bytes) -> bytes:
-    """HMAC-SHA-256 with a padded key: at half of what the standard library's takes."""
-    inner, outer = padded
-    return _sha256(outer + _sha256(inner + message).digest()).digest()
+_FIRST_VALUE: Final = b"\x01" * 32
+_FIRST_INNER, _FIRST_OUTER = _padded(bytes(32))
+_FIRST_MESSAGE: Final = _FIRST_INNER + _FIRST_VALUE + b"\x00"
 
 
-_FIRST_KEY: Final = _padded(bytes(32))
+def _blocks(material: bytes) -> Iterator[bytes]:
+    """What successive 64-byte requests to an HMAC_DRBG give that begins with seed and personalization.
 
-
-def _blocks(seed: bytes, personalization: bytes) -> Iterator[bytes]:
-    """What successive 64-byte requests to an HMAC_DRBG give, which begins with the seed material.
-
-    In halves, and each only when it is asked for: ten cards seldom need more than 32 bytes.
+    In halves, and each only when it is asked for: ten cards seldom need more than 32 bytes. HMAC is written
+    out, in half of the time that the standard library's takes: sha(outer + sha(inner + message)).
     """
-    key, value = _FIRST_KEY, b"\x01" * 32
-    material = seed + personalization
-    for separator in (b"\x00", b"\x01"):
-        key = _padded(_hmac(key, value + separator + material))
-        value = _hmac(key, value)
+    sha = _sha256
+    inner, outer = _padded(sha(_FIRST_OUTER + sha(_FIRST_MESSAGE + material).digest()).digest())
+    value = sha(outer + sha(inner + _FIRST_VALUE).digest()).digest()
+    inner, outer = _padded(sha(outer + sha(inner + value + b"\x01" + material).digest()).digest())
+    value = sha(outer + sha(inner + value).digest()).digest()
     while True:
         for _ in range(_BLOCKS_A_REQUEST):
-            value = _hmac(key, value)
+            value = sha(outer + sha(inner + value).digest()).digest()
             yield value
-        key = _padded(_hmac(key, value + b"\x00"))
-        value = _hmac(key, value)
+        inner, outer = _padded(sha(outer + sha(inner + value + b"\x00").digest()).digest())
+        value = sha(outer + sha(inner + value).digest()).digest()
 
 
 def shuffled(
@@ -82,16 +88,16 @@ def shuffled(
     count: int = len(DECK),
 ) -> tuple[str, ...]:
     """The first `count` cards in dealing order; `client_seeds` are (seat, seed) in order of seats."""
-    parts = [_ALGORITHM, round_id.encode(), ruleset_hash]
+    personalization = _DECK + _of_round(round_id, ruleset_hash)
     for seat, client_seed in client_seeds:
-        parts += (str(seat).encode(), client_seed.encode())
-    blocks = _blocks(seed, _prefixed(*parts))
-    cards = list(DECK)
+        personalization += _prefixed(str(seat).encode(), client_seed.encode())
+    blocks = _blocks(seed + personalization)
+    cards = [*DECK]
     place, places = 0, min(count, len(cards) - 1)
     while place < places:
         for number in next(blocks):
             if number < _LIMITS[place]:
-                chosen = place + number % (len(cards) - place)
+                chosen = place + number % _LEFT[place]
                 cards[place], cards[chosen] = cards[chosen], cards[place]
                 place += 1
                 if place == places:

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from domain.replay import deck, kinds, ordinary, pinned, play, stakes
 from domain.replay.fields import AMOUNT_MAX
 from domain.replay.house import House, house
-from domain.replay.ordinary import Bets, Paid, Seats
+from domain.replay.ordinary import Bets, Paid, Seats, Table
 from domain.replay.records import read_canonical
 from domain.replay.retelling import Odd, Retelling, Row
 from domain.replay.state import Seat
@@ -43,14 +43,6 @@ class Faultless(NamedTuple):
     times: list[str]
 
 
-class _Table(NamedTuple):
-    """The house, and the antes that house and table allow."""
-
-    house: House
-    min_ante: int
-    max_ante: int
-
-
 def retell(rows: Sequence[Row], rulesets: Mapping[str, bytes]) -> Faultless | None:
     """What an ordinary round came to that passes all checks; None where that takes a closer look.
 
@@ -71,14 +63,14 @@ def _tell(told: Retelling, rulesets: Mapping[str, bytes]) -> Faultless:
     if table is None:
         raise Odd
     told.write("RoundOpened", f"{before}{_COMMITMENT}{commitment}{rest}")
-    rules, seed = table.house, told.last[_SEED].decode()
-    seats, bets = _take_stakes(told, opened, table)
+    seed = told.last[_SEED]
+    seats, bets = _take_stakes(told, table)
     in_seat_order = [seats[number] for number in sorted(seats)]
-    cards = ordinary.shuffled(told.stream, opened, (commitment, seed), in_seat_order, rules)
-    up_card = ordinary.tell_hands(told, in_seat_order, cards, rules)
-    ordinary.take_decisions(told, seats, cards, opened, rules)
-    shown = ordinary.tell_reveal(told, in_seat_order, cards, up_card, rules)
-    paid = ordinary.tell_settlement(told, in_seat_order, shown, opened, rules)
+    cards = ordinary.shuffled(told.stream, table, (commitment, seed), in_seat_order)
+    up_card = ordinary.tell_hands(told, table, in_seat_order, cards)
+    ordinary.take_decisions(told, table, seats, cards)
+    shown = ordinary.tell_reveal(told, table, in_seat_order, cards, up_card)
+    paid = ordinary.tell_settlement(told, table, in_seat_order, shown)
     told.write("RoundClosed", f'{{"deck_seed":"{seed}"}}')
     told.end()
     return Faultless(opened, told.moves, bets, paid, told.times)
@@ -97,7 +89,7 @@ def _opened(before: str, rest: str) -> kinds.RoundOpened:
 
 
 @lru_cache(_REMEMBERED)
-def _table(before: str, rest: str, ruleset: bytes) -> _Table | None:
+def _table(before: str, rest: str, ruleset: bytes) -> Table | None:
     """What a round's first event sets, if it is as the rules and the hashes it names want it."""
     opened = _opened(before, rest)
     named, jackpot, parameters, currency = opened.ruleset, opened.jackpot, opened.parameters, opened.currency
@@ -112,7 +104,8 @@ def _table(before: str, rest: str, ruleset: bytes) -> _Table | None:
         or stakes.unfit_parameters(parameters, rules)
     ):
         return None
-    return _Table(rules, *stakes.ante_limits(parameters, rules))
+    low, high = stakes.ante_limits(parameters, rules)
+    return Table(opened, rules, low, high, bytes.fromhex(named.sha256))
 
 
 def _is_plain(rules: House) -> bool:
@@ -126,9 +119,9 @@ def _is_plain(rules: House) -> bool:
     )
 
 
-def _take_stakes(told: Retelling, opened: kinds.RoundOpened, table: _Table) -> tuple[Seats, Bets]:
+def _take_stakes(told: Retelling, table: Table) -> tuple[Seats, Bets]:
     """Take antes and side bets up to the end of betting; seats by number, and the side bets."""
-    rules = table.house
+    rules, opened = table.house, table.opened
     seats: Seats = {}
     bets: Bets = []
     event = told.read()

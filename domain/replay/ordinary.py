@@ -6,7 +6,7 @@ than is due may also raise AttributeError, LookupError or ValueError, one that i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -15,10 +15,10 @@ from domain.replay import deck, kinds, payouts
 from domain.replay.fields import BALANCE_MAX, HAND
 from domain.replay.house import House
 from domain.replay.parts import is_hex
-from domain.replay.ranking import qualifies, rank
+from domain.replay.ranking import Hand, qualifies, rank
 from domain.replay.records import Record, text_of
 from domain.replay.retelling import Odd, Retelling
-from domain.replay.showdown import Showdown, rank_seats
+from domain.replay.showdown import Showdown
 from domain.replay.state import Seat
 
 _PREFIX: Final = len("round-")
@@ -31,6 +31,19 @@ Seats: TypeAlias = dict[int, Seat]
 Bets: TypeAlias = list[Record[kinds.SideBetPlaced]]
 
 
+class Table(NamedTuple):
+    """What a round's first event sets, but for its commitment: the house, and the antes that it allows.
+
+    `ruleset_hash` is the SHA-256 of the rules.
+    """
+
+    opened: kinds.RoundOpened
+    house: House
+    min_ante: int
+    max_ante: int
+    ruleset_hash: bytes
+
+
 class Paid(NamedTuple):
     """What all seats together were settled with, in minor units."""
 
@@ -40,68 +53,71 @@ class Paid(NamedTuple):
     won: int
 
 
-def shuffled(
-    stream: str,
-    opened: kinds.RoundOpened,
-    secret: tuple[str, str],
-    seats: Sequence[Seat],
-    rules: House,
-) -> tuple[str, ...]:
+class _Hand(NamedTuple):
+    """How a hand comes out of the deck: what takes its cards, and where from, as an event says it."""
+
+    pick: Callable[[Sequence[str]], tuple[str, ...]]
+    indices: str
+
+
+class _Layout(NamedTuple):
+    """How a deck is dealt: to each hand of players, face up to the dealer, and the dealer's whole hand."""
+
+    hands: tuple[_Hand, ...]
+    up: _Hand
+    dealer: _Hand
+
+
+def shuffled(stream: str, table: Table, secret: tuple[str, str], seats: Sequence[Seat]) -> tuple[str, ...]:
     """The cards that are dealt; `secret` is the commitment, and the seed that was committed to."""
-    commitment, seed = secret
+    (commitment, seed), rules = secret, table.house
     count = HAND * (2 if rules.shared else len(seats) + 1)
     if len(seed) != _SEED or not is_hex(seed) or not seats or count > len(DECK):
         raise Odd
     if rules.exchange_fee_antes is not None:
         count = min(count + 2 * len(seats), len(DECK))
-    material, ruleset_hash, round_id = (
-        bytes.fromhex(seed),
-        bytes.fromhex(opened.ruleset.sha256),
-        stream[_PREFIX:],
-    )
-    if deck.commitment(material, round_id, ruleset_hash) != commitment:
+    material, round_id = bytes.fromhex(seed), stream[_PREFIX:]
+    if deck.commitment(material, round_id, table.ruleset_hash) != commitment:
         raise Odd
     client_seeds = [
         (seat.number, client_seed)
         for seat in seats
         if (client_seed := seat.ante.data.client_seed) is not None
     ]
-    return deck.shuffled(material, round_id, ruleset_hash, client_seeds, count)
+    return deck.shuffled(material, round_id, table.ruleset_hash, client_seeds, count)
 
 
-def tell_hands(told: Retelling, seats: Sequence[Seat], cards: Sequence[str], rules: House) -> str:
+def tell_hands(told: Retelling, table: Table, seats: Sequence[Seat], cards: Sequence[str]) -> str:
     """Write the hands that are dealt, in seat order, and the dealer's up-cards; return the first of those."""
-    hands = 1 if rules.shared else len(seats)
-    for place in range(hands):
-        indices = deck.hand_indices(place, hands, round_robin=rules.round_robin)
-        dealt = deck.picker(indices)(cards)
-        to = '"to":"shared"' if rules.shared else f'"seat":{seats[place].number},"to":"seat"'
-        told.write("Dealt", f"{_cards(dealt)},{_indices(indices)},{to}}}")
-        for receiver in seats if rules.shared else (seats[place],):
-            receiver.final = dealt
-    indices = deck.hand_indices(hands, hands, round_robin=rules.round_robin)
-    indices = tuple([indices[place] for place in rules.up_indices])
-    up = deck.picker(indices)(cards)
-    told.write(
-        "Dealt", f'{_cards(up)},{_indices(indices)},"to":"dealer","up_{_indices(rules.up_indices)[1:]}}}'
-    )
+    rules = table.house
+    layout = _layout(1 if rules.shared else len(seats), rules.up_indices, rules.round_robin)
+    for hand, first in zip(layout.hands, seats, strict=False):
+        dealt = hand.pick(cards)
+        to = '"to":"shared"' if rules.shared else f'"seat":{first.number},"to":"seat"'
+        told.write("Dealt", f'{{"cards":["{_NEXT.join(dealt)}"],{hand.indices},{to}}}')
+        for seat in seats if rules.shared else (first,):
+            seat.final = dealt
+    up = layout.up.pick(cards)
+    told.write("Dealt", f'{{"cards":["{_NEXT.join(up)}"],{layout.up.indices}}}')
     return up[0]
 
 
-def _cards(cards: Sequence[str]) -> str:
-    """How an event that shows cards begins."""
-    return f'{{"cards":["{_NEXT.join(cards)}"]'
-
-
 @lru_cache(_REMEMBERED)
+def _layout(hands: int, up_indices: tuple[int, ...], round_robin: bool) -> _Layout:  # noqa: FBT001 - a key
+    of_hands = [deck.hand_indices(place, hands, round_robin=round_robin) for place in range(hands + 1)]
+    up = tuple([of_hands[-1][place] for place in up_indices])
+    up_text = f'{_indices(up)},"to":"dealer","up_{_indices(up_indices)[1:]}'
+    *of_players, dealer = [_Hand(deck.picker(indices), _indices(indices)) for indices in of_hands]
+    return _Layout(tuple(of_players), _Hand(deck.picker(up), up_text), dealer)
+
+
 def _indices(indices: tuple[int, ...]) -> str:
     return f'"indices":[{",".join(map(str, indices))}]'
 
 
-def take_decisions(
-    told: Retelling, seats: Seats, cards: Sequence[str], opened: kinds.RoundOpened, rules: House
-) -> None:
+def take_decisions(told: Retelling, table: Table, seats: Seats, cards: Sequence[str]) -> None:
     """Take the decision of each seat, to fold or to raise, and the cards bought before it."""
+    rules = table.house
     turns = iter(sorted(seats))
     undealt = HAND * (2 if rules.shared else len(seats) + 1)
     for _ in seats:
@@ -110,18 +126,18 @@ def take_decisions(
             _take_exchange(told, event, _in_turn(event, seats, turn, rules), cards, undealt, rules)
             undealt += 2
         seat, decision = _in_turn(event, seats, turn, rules), event.data
+        late = decision.decided_by == "timeout"
         seat.decided = True
         if type(decision) is kinds.Folded:
             seat.folded = True
-            late = decision.decided_by == "timeout"
-            if late and not (rules.timeout_folds and opened.parameters.decision_seconds):
+            if late and not (rules.timeout_folds and table.opened.parameters.decision_seconds):
                 raise Odd
             continue
         if (
             type(decision) is not kinds.Raised
+            or late
             or decision.player != seat.player
             or decision.amount != seat.ante.data.amount * rules.raise_multiple
-            or decision.decided_by == "timeout"
         ):
             raise Odd
         told.move(seat.player, -decision.amount, decision.balance_after)
@@ -164,29 +180,45 @@ def _take_exchange(
 
 
 def tell_reveal(
-    told: Retelling, seats: Sequence[Seat], cards: Sequence[str], up_card: str, rules: House
+    told: Retelling, table: Table, seats: Sequence[Seat], cards: Sequence[str], up_card: str
 ) -> Showdown:
     """Write the dealer's hand, if it has to be revealed; rank all hands."""
-    hands, with_up_card = rank_seats(seats, (up_card,))
+    rules = table.house
+    hands, with_up_card = _ranked(seats, up_card)
     if not rules.reveal_if_all_fold and all(seat.folded for seat in seats):
         return Showdown(hands, with_up_card, None, qualified=False)
-    places = 1 if rules.shared else len(seats)
-    indices = deck.hand_indices(places, places, round_robin=rules.round_robin)
-    dealt = deck.picker(indices)(cards)
+    layout = _layout(1 if rules.shared else len(seats), rules.up_indices, rules.round_robin)
+    dealt = layout.dealer.pick(cards)
     hand = rank(dealt)
     qualified = qualifies(hand, rules.qualify)
     told.write(
         "DealerQualified",
-        f'{_cards(dealt)},"category":"{hand.category}",{_indices(indices)},"qualified":{_FLAGS[qualified]}}}',
+        f'{{"cards":["{_NEXT.join(dealt)}"],"category":"{hand.category}",{layout.dealer.indices},'
+        f'"qualified":{_FLAGS[qualified]}}}',
     )
     return Showdown(hands, with_up_card, hand, qualified)
 
 
-def tell_settlement(
-    told: Retelling, seats: Sequence[Seat], shown: Showdown, opened: kinds.RoundOpened, rules: House
-) -> Paid:
+def _ranked(seats: Sequence[Seat], up_card: str) -> tuple[dict[int, Hand], dict[int, Hand]]:
+    """Each seat's final hand, and where it bet on it the best of that and the up-card."""
+    ranked: dict[tuple[str, ...], Hand] = {}  # on a shared hand thousands of seats hold the same cards
+    hands: dict[int, Hand] = {}
+    with_up_card: dict[int, Hand] = {}
+    for seat in seats:
+        final = seat.final or ()
+        hand = hands[seat.number] = ranked.get(final) or rank(final)
+        ranked[final] = hand
+        if "five_plus_one" in seat.side_bets:
+            six = *final, up_card
+            hand = with_up_card[seat.number] = ranked.get(six) or rank(six)
+            ranked[six] = hand
+    return hands, with_up_card
+
+
+def tell_settlement(told: Retelling, table: Table, seats: Sequence[Seat], shown: Showdown) -> Paid:
     """Write what each seat got, in seat order; an award of the jackpot is out of the ordinary."""
-    caps = payouts.Caps(opened, rules)
+    rules = table.house
+    caps = payouts.Caps(table.opened, rules)
     jackpot = rules.side_bets.get("jackpot")
     all_staked = all_returned = all_won = 0
     for seat in seats:
@@ -203,11 +235,11 @@ def tell_settlement(
         if won > BALANCE_MAX:
             raise Odd
         after = told.balance_said()
-        turned_up = _FLAGS[payouts.is_shown(seat, rules, shown)]
         told.write(
             "Settled",
             f'{{"balance_after":{after},"bets":{text_of(legs)},"category":"{hand.category}",'
-            f'"player":"{seat.player}","result":"{result}","seat":{seat.number},"shown":{turned_up}}}',
+            f'"player":"{seat.player}","result":"{result}","seat":{seat.number},'
+            f'"shown":{_FLAGS[payouts.is_shown(seat, rules, shown)]}}}',
         )
         told.move(seat.player, returned + won, after)
         all_staked += staked

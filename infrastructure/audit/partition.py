@@ -10,7 +10,7 @@ What only the events before can tell is in the result, for `infrastructure.audit
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter, lt
@@ -50,17 +50,16 @@ takes.
 
 def audit_partition(rows: Iterable[StoredRow], context: Context) -> PartResult:
     """Audit events that follow one another, in the order they are kept in. Raises nothing for any content."""
-    kept = list(rows)
+    kept = rows if isinstance(rows, list) else list(rows)
     part = _Partition(context)
     if kept:
         part.result.leaves = _leaves(kept[0][0] - 1, [row[3] for row in kept], context.roots_at)
-        with _uncollected():
-            part.take(kept)
+        part.take(kept)
     return part.result
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Spare the search for cycles among very many objects, none of which is in one: a tenth of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -96,7 +95,8 @@ class _Partition:
     """The audit of a partition under way: its result, and the rounds that have not ended.
 
     `waiting` are the rows of rounds that may yet be told as a whole, `rounds` are those that are taken event
-    by event. `times` are when events were recorded, by position.
+    by event. `tables` are what the former came to, by the identity of what their first events say. `times`
+    are when events were recorded, by position.
     """
 
     def __init__(self, context: Context) -> None:
@@ -104,6 +104,7 @@ class _Partition:
         self.result = PartResult()
         self.waiting: dict[str, list[StoredRow]] = {}
         self.rounds: dict[str, Round] = {}
+        self.tables: dict[int, rounds.Table] = {}
         self.deeds: list[_Deed] = []
         self.times: dict[int, str] = {}
 
@@ -125,6 +126,8 @@ class _Partition:
                     self._take_whole(waiting.pop(stream))
         for kept in waiting.values():
             self._take_each(kept)
+        for table in self.tables.values():
+            table.add_to(result)
         self._do()
         self._follow_times(positions)
         for stream, left in self.rounds.items():
@@ -165,7 +168,10 @@ class _Partition:
         self.deeds += [
             (bet.position, _move_jackpot, bet, opened) for bet in told.bets if bet.data.jackpot_id is not None
         ]
-        rounds.add_told(self.result, told, rows[0])
+        table = self.tables.get(id(opened))
+        if table is None:
+            table = self.tables[id(opened)] = rounds.Table(opened)
+        table.add(told, rows[0])
 
     # ── Event by event ──────────────────────────────────────────────────────────────────────────────────────
     def _take_each(self, rows: Iterable[StoredRow]) -> None:

@@ -93,7 +93,7 @@ def room(
 
 
 def take(result: PartResult, record: Record[Any], opened: RoundOpened | None) -> None:
-    """What an event of a round does to a jackpot; what its first event says is None where that is not here."""
+    """What an event of a round does to a jackpot; `opened` is what the round's first says, None if not here."""
     _OF_ROUNDS[type(record.data)](result, record, opened)
 
 

@@ -6,21 +6,21 @@ stream: 16 bytes a round, and at the end those of one hash's first digit in memo
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from typing import IO, Final
 
+_NOTED: Final = struct.Struct("=8sQ")
 _PLACE: Final = struct.Struct("=QQ")
 _FILES: Final = 16
 
 
 def place(stream: str, position: int) -> bytes:
     """The place of a round, as it is noted: 64 bits of a hash of its stream, and a position in it."""
-    digest = hashlib.blake2b(stream.encode(), digest_size=8).digest()
-    return _PLACE.pack(int.from_bytes(digest, "big"), position)
+    return _NOTED.pack(sha256(stream.encode()).digest(), position)
 
 
 class Repeats:

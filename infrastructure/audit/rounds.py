@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
-from domain.replay import Check, Faultless, Record, Stored, read_closely, read_fast, replay
+from domain.replay import Check, Faultless, Paid, Record, Stored, read_closely, read_fast, replay
 from domain.replay import kinds as k
 from domain.replay.exact import units
 from infrastructure.audit.repeats import place
@@ -101,25 +101,48 @@ def finish(result: PartResult, round_: Round, ruleset: bytes) -> None:
     assert opened is not None  # noqa: S101 - it has ended
     report = replay(round_.events, ruleset, only_failures=True)
     _tell(result, round_, report.checks)
-    _add(result, round_.rows[0], opened.data, round_.figures, round_.house)
+    result.places += place(opened.stream, opened.position)
+    _pin(result, opened.data, opened.position)
+    _add(result, opened.data, round_.figures, round_.house)
 
 
-def add_told(result: PartResult, told: Faultless, first: StoredRow) -> None:
-    """Add what a faultless round came to; `first` is its first event."""
-    hands, staked, returned, won = told.paid
-    house = (staked - returned - won) * MINOR
-    for bet in told.bets:
-        house -= _put_in(bet.data)
-    _add(result, first, told.opened, Figures(1, 0, hands, staked, returned, won), house)
+class Table:
+    """What faultless rounds came to whose first events say the same: as many as a table plays in a day."""
+
+    __slots__ = ("_first_events", "_house", "_opened", "_paid")
+
+    def __init__(self, opened: k.RoundOpened) -> None:
+        self._opened = opened
+        self._first_events: list[StoredRow] = []
+        self._paid: list[Paid] = []
+        self._house = 0
+
+    def add(self, told: Faultless, first: StoredRow) -> None:
+        """Add a round; `first` is its first event."""
+        self._first_events.append(first)
+        self._paid.append(told.paid)
+        for bet in told.bets:
+            self._house -= _put_in(bet.data)
+
+    def add_to(self, result: PartResult) -> None:
+        """Add them all to what a partition came to."""
+        hands, staked, returned, won = map(sum, zip(*self._paid, strict=True))
+        figures = Figures(len(self._paid), 0, hands, staked, returned, won)
+        result.places += b"".join([place(stream, position) for position, stream, _, _ in self._first_events])
+        for position, _, _, _ in (min(self._first_events), max(self._first_events)):
+            _pin(result, self._opened, position)
+        _add(result, self._opened, figures, self._house + (staked - returned - won) * MINOR)
 
 
-def _add(result: PartResult, first: StoredRow, opened: k.RoundOpened, figures: Figures, house: int) -> None:
-    ref, jackpot, position = opened.ruleset, opened.jackpot, first[0]
-    result.places += place(first[1], position)
+def _pin(result: PartResult, opened: k.RoundOpened, position: int) -> None:
+    ref, jackpot = opened.ruleset, opened.jackpot
     pin(result, (_RULESET, ref.id, ref.version, ref.sha256), position)
     if jackpot is not None:
         pin(result, (_JACKPOT, jackpot.id, jackpot.version, jackpot.sha256), position)
-    key = opened.account_class, opened.currency, ref.id
+
+
+def _add(result: PartResult, opened: k.RoundOpened, figures: Figures, house: int) -> None:
+    key = opened.account_class, opened.currency, opened.ruleset.id
     known = result.figures.get(key)
     if known is None:
         result.figures[key], result.house[key] = figures, house

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from infrastructure.audit.log_files import Compared, LogFiles, compare
-from infrastructure.audit.partition import audit_partition
+from infrastructure.audit.partition import audit_partition, uncollected
 from infrastructure.audit.results import Context, PartResult
 from infrastructure.audit.source import Part
 
@@ -28,7 +28,8 @@ class Work:
 
     def __call__(self, part: Part) -> Done:
         """Do it. Raises what reading the events meets; anything the events hold is a finding."""
-        rows = list(part.rows())
-        result = audit_partition(rows, self.context)
-        compared = None if self.files is None else compare(self.files, rows, result)
-        return Done(part.up_to, result, compared)
+        with uncollected():
+            rows = list(part.rows())
+            result = audit_partition(rows, self.context)
+            compared = None if self.files is None else compare(self.files, rows, result)
+            return Done(part.up_to, result, compared)
