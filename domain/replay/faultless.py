@@ -105,7 +105,7 @@ def _table(before: str, rest: str, ruleset: bytes) -> Table | None:
     ):
         return None
     low, high = stakes.ante_limits(parameters, rules)
-    return Table(opened, rules, low, high, bytes.fromhex(named.sha256))
+    return Table(opened, rules, low, high, bytes.fromhex(named.sha256), {})
 
 
 def _is_plain(rules: House) -> bool:
@@ -124,9 +124,9 @@ def _take_stakes(told: Retelling, table: Table) -> tuple[Seats, Bets]:
     rules, opened = table.house, table.opened
     seats: Seats = {}
     bets: Bets = []
-    event = told.read()
-    while type(event.data) is kinds.AntePlaced:
-        ante = event.data
+    while told.next_is('"AntePlaced"'):
+        event = told.read()
+        ante: kinds.AntePlaced = event.data
         if (
             ante.seat in seats
             or ante.seat > rules.seats
@@ -136,9 +136,9 @@ def _take_stakes(told: Retelling, table: Table) -> tuple[Seats, Bets]:
             raise Odd
         told.move(ante.player, -ante.amount, ante.balance_after)
         seat = seats[ante.seat] = Seat(ante.seat, ante.player, event)
-        event = told.read()
-        while type(event.data) is kinds.SideBetPlaced:
-            bet = event.data
+        while told.next_is('"SideBetPlaced"'):
+            event = told.read()
+            bet: kinds.SideBetPlaced = event.data
             if (
                 bet.seat != seat.number
                 or bet.player != seat.player
@@ -150,11 +150,7 @@ def _take_stakes(told: Retelling, table: Table) -> tuple[Seats, Bets]:
             told.move(bet.player, -bet.amount, bet.balance_after)
             seat.side_bets[bet.bet] = bet
             bets.append(event)
-            event = told.read()
-    if (
-        type(event.data) is not kinds.BettingClosed
-        or event.data.seats != len(seats)
-        or play.with_too_many_hands(seats, rules)
-    ):
+    told.write("BettingClosed", f'{{"seats":{len(seats)}}}')
+    if play.with_too_many_hands(seats, rules):
         raise Odd
     return seats, bets

@@ -31,10 +31,20 @@ Seats: TypeAlias = dict[int, Seat]
 Bets: TypeAlias = list[Record[kinds.SideBetPlaced]]
 
 
+class _Settled(NamedTuple):
+    """What a seat is settled with: its bets and whether its hand is turned up, in text, and minor units."""
+
+    bets: str
+    turned_up: str
+    staked: int
+    returned: int
+    won: int
+
+
 class Table(NamedTuple):
     """What a round's first event sets, but for its commitment: the house, and the antes that it allows.
 
-    `ruleset_hash` is the SHA-256 of the rules.
+    `ruleset_hash` is the SHA-256 of the rules. `settled` remembers what bets came to.
     """
 
     opened: kinds.RoundOpened
@@ -42,6 +52,7 @@ class Table(NamedTuple):
     min_ante: int
     max_ante: int
     ruleset_hash: bytes
+    settled: dict[tuple[Any, ...], _Settled]
 
 
 class Paid(NamedTuple):
@@ -217,32 +228,59 @@ def _ranked(seats: Sequence[Seat], up_card: str) -> tuple[dict[int, Hand], dict[
 
 def tell_settlement(told: Retelling, table: Table, seats: Sequence[Seat], shown: Showdown) -> Paid:
     """Write what each seat got, in seat order; an award of the jackpot is out of the ordinary."""
-    rules = table.house
-    caps = payouts.Caps(table.opened, rules)
-    jackpot = rules.side_bets.get("jackpot")
+    caps = payouts.Caps(table.opened, table.house) if table.house.cap_per_player else None
     all_staked = all_returned = all_won = 0
     for seat in seats:
         hand = shown.hands[seat.number]
-        if jackpot is not None and "jackpot" in seat.side_bets and hand.category in jackpot.awards:
-            raise Odd
         result = shown.result(seat, hand)
-        legs = payouts.legs(seat, result, hand, rules, caps, shown, {})
-        staked = returned = won = 0
-        for leg in legs:
-            staked += leg.stake
-            returned += leg.returned
-            won += leg.won
-        if won > BALANCE_MAX:
-            raise Odd
+        bets, turned_up, staked, returned, won = (
+            _remembered(table, seat, result, shown)
+            if caps is None
+            else _settled(table, seat, result, shown, caps)
+        )
         after = told.balance_said()
         told.write(
             "Settled",
-            f'{{"balance_after":{after},"bets":{text_of(legs)},"category":"{hand.category}",'
-            f'"player":"{seat.player}","result":"{result}","seat":{seat.number},'
-            f'"shown":{_FLAGS[payouts.is_shown(seat, rules, shown)]}}}',
+            f'{{"balance_after":{after},"bets":{bets},"category":"{hand.category}","player":"{seat.player}",'
+            f'"result":"{result}","seat":{seat.number},"shown":{turned_up}}}',
         )
         told.move(seat.player, returned + won, after)
         all_staked += staked
         all_returned += returned
         all_won += won
     return Paid(len(seats), all_staked, all_returned, all_won)
+
+
+def _remembered(table: Table, seat: Seat, result: str, shown: Showdown) -> _Settled:
+    """What a seat is settled with: the same for all that staked and held the same; no cap counts wins."""
+    best = shown.with_up_card.get(seat.number)
+    known_by = (
+        seat.ante.data.amount,
+        seat.raised,
+        None if seat.exchange is None else seat.exchange.fee,
+        result,
+        shown.hands[seat.number].category,
+        None if best is None else best.category,
+        shown.qualified,
+        *[(bet.bet, bet.amount) for bet in seat.side_bets.values()],
+    )
+    settled = table.settled.get(known_by)
+    if settled is None:
+        if len(table.settled) >= _REMEMBERED:
+            table.settled.clear()
+        caps = payouts.Caps(table.opened, table.house)
+        settled = table.settled[known_by] = _settled(table, seat, result, shown, caps)
+    return settled
+
+
+def _settled(table: Table, seat: Seat, result: str, shown: Showdown, caps: payouts.Caps) -> _Settled:
+    hand, rules = shown.hands[seat.number], table.house
+    jackpot = rules.side_bets.get("jackpot")
+    if jackpot is not None and "jackpot" in seat.side_bets and hand.category in jackpot.awards:
+        raise Odd
+    legs = payouts.legs(seat, result, hand, rules, caps, shown, {})
+    won = sum([leg.won for leg in legs])
+    if won > BALANCE_MAX:
+        raise Odd
+    staked, returned = sum([leg.stake for leg in legs]), sum([leg.returned for leg in legs])
+    return _Settled(text_of(legs), _FLAGS[payouts.is_shown(seat, rules, shown)], staked, returned, won)

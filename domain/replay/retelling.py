@@ -9,7 +9,6 @@ salt.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from operator import lt
 from typing import Any, Final, TypeAlias
 
@@ -20,12 +19,13 @@ from domain.replay.records import Record, command_of, read_fast, well_enveloped
 Row: TypeAlias = tuple[int, str, int, bytes]
 """An event as it is kept: its position, stream and version, and its bytes."""
 
-_REMEMBERED: Final = 256
 _HEAD: Final = len('{"data":')
 _BETWEEN: Final = len('{"data":,"meta":')
 _SALT: Final = 22
 _TIME_END: Final = _SALT + len('","salt":"')
 _TIME: Final = _TIME_END + len("2026-11-29T21:24:01.000000Z")
+_ENDING: Final = 40
+"""In the last characters of an event is its type."""
 _BALANCE: Final = len('{"data":{"balance_after":')
 
 
@@ -38,51 +38,56 @@ class Retelling:
 
     Everything raises Odd, LookupError or ValueError where an event is another than is due. `moves` are what
     wallets got, as (position, player, amount, balance after), minor units; `command` is that of the event
-    written last; `taken` is how many events were.
+    written last; `taken` is how many events were, `position` that of the last.
     """
 
     __slots__ = (
         "_balances",
         "_meta",
-        "_positions",
+        "_rows",
         "_salts",
-        "_stored",
         "_tail",
         "_texts",
         "command",
         "moves",
+        "position",
         "stream",
         "taken",
         "times",
     )
 
     def __init__(self, stream: str, rows: Sequence[Row]) -> None:
-        self._positions, _, versions, self._stored = zip(*rows, strict=True)
-        if versions != _counted(len(rows)):
-            raise Odd
-        self._texts = [*map(bytes.decode, self._stored)]
+        self._rows = rows
+        self._texts = [stored.decode() for _, _, _, stored in rows]
         self._tail = f'","stream":"{stream}","type":"'
         self._meta = ""
         self._salts: list[str] = []
         self._balances: Balances = {}
         self.stream = stream
         self.command: str | None = None
-        self.taken = 0
+        self.position = self.taken = 0
         self.times: list[str] = []
         self.moves: list[tuple[int, str, int, int]] = []
+
+    def next_is(self, kind: str) -> bool:
+        """Whether the next event seems to be of a kind, which is given in quotes."""
+        return kind in self._texts[self.taken][-_ENDING:]
 
     def read(self) -> Record[Any]:
         """Take the next event, whatever it says."""
         taken = self.taken
-        record = read_fast(self._stored[taken])
-        self.taken = taken + 1
+        position, _, version, stored = self._rows[taken]
+        record = read_fast(stored)
         if (
             record is None
-            or record.position != self._positions[taken]
-            or record.version != taken + 1
+            or version != taken + 1
+            or position <= self.position
+            or record.position != position
+            or record.version != version
             or record.stream != self.stream
         ):
             raise Odd
+        self.taken, self.position = version, position
         self.times.append(record.recorded_at)
         self._salts.append(record.salt)
         return record
@@ -91,23 +96,26 @@ class Retelling:
         """Take the next event, which has to be of that kind and to say that: `data` is its canonical form."""
         taken = self.taken
         text = self._texts[taken]
-        self.taken = version = taken + 1
+        position, _, version, _ = self._rows[taken]
         tail = f'{self._tail}{kind}","version":{version}}}'
         end = len(text) - len(tail)
         time, salt = text[end - _TIME : end - _TIME_END], text[end - _SALT : end]
-        rest = f',"position":{self._positions[taken]},"recorded_at":"{time}","salt":"{salt}{tail}'
+        rest = f',"position":{position},"recorded_at":"{time}","salt":"{salt}{tail}'
         if text != f'{{"data":{data},"meta":{self._meta}{rest}':
             # Another command's than the event before, or wrong.
             self._meta = meta = text[len(data) + _BETWEEN : -len(rest)]
             self.command = command_of(meta)
             if self.command is None or text != f'{{"data":{data},"meta":{meta}{rest}':
                 raise Odd
+        if version != taken + 1 or position <= self.position:
+            raise Odd
+        self.taken, self.position = version, position
         self.times.append(time)
         self._salts.append(salt)
 
     def move(self, player: str, amount: int, after: int) -> None:
         """Note what the event just taken does to its player's wallet, and what it says that this holds."""
-        position = self._positions[self.taken - 1]
+        position = self.position
         if (
             not 0 <= after <= fields.BALANCE_MAX
             or follows(self.taken, position, player, amount, after, self._balances) is not None
@@ -132,18 +140,11 @@ class Retelling:
 
     def end(self) -> None:
         """See that no event is left, and that all were well enveloped and in order."""
-        positions, times = self._positions, self.times
+        times = self.times
         if (
-            self.taken != len(positions)
-            or not all(map(lt, positions, positions[1:]))
+            self.taken != len(self._rows)
             or not all(map(lt, times, times[1:]))
-            or not 0 < positions[0] <= positions[-1] <= fields.NUMBER_MAX
+            or self.position > fields.NUMBER_MAX
             or not well_enveloped(self.stream, times, self._salts)
         ):
             raise Odd
-
-
-@lru_cache(_REMEMBERED)
-def _counted(count: int) -> tuple[int, ...]:
-    """The versions of so many events."""
-    return tuple(range(1, count + 1))

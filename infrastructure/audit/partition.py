@@ -115,15 +115,20 @@ class _Partition:
         result.first, result.last, result.events = positions[0], positions[-1], len(rows)
         self._follow_positions(positions)
         for stream, run in groupby(rows, _stream):
-            if not stream.startswith(_ROUND):
+            kept = waiting.get(stream)
+            if kept is not None:
+                kept.extend(run)
+            elif not stream.startswith(_ROUND):
                 self.deeds += [(row[0], _take_beside, row) for row in run]
+                continue
             elif stream in self.rounds:
                 self._take_each(run)
+                continue
             else:
-                kept = waiting.setdefault(stream, [])
-                kept += run
-                if _CLOSED in kept[-1][3][-_ENDING:]:
-                    self._take_whole(waiting.pop(stream))
+                kept = waiting[stream] = [*run]
+            if _CLOSED in kept[-1][3][-_ENDING:]:
+                del waiting[stream]
+                self._take_whole(kept)
         for kept in waiting.values():
             self._take_each(kept)
         for table in self.tables.values():
@@ -159,7 +164,7 @@ class _Partition:
         if told is None:
             self._take_each(rows)
             return
-        self.times.update(zip([row[0] for row in rows], told.times, strict=True))
+        self.times.update(zip(map(_position, rows), told.times, strict=True))
         opened = told.opened
         belongs = opened.account_class, opened.currency
         self.deeds += [

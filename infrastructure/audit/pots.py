@@ -93,7 +93,7 @@ def room(
 
 
 def take(result: PartResult, record: Record[Any], opened: RoundOpened | None) -> None:
-    """What an event of a round does to a jackpot; `opened` is what the round's first says, None if not here."""
+    """What an event of a round does to a jackpot; `opened` is what its round's first says, or None."""
     _OF_ROUNDS[type(record.data)](result, record, opened)
 
 
