@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from domain.cards import DECK
 from domain.replay import deck, kinds, payouts
-from domain.replay.fields import BALANCE_MAX, HAND
+from domain.replay.fields import HAND
 from domain.replay.house import House
 from domain.replay.parts import is_hex
 from domain.replay.ranking import Hand, qualifies, rank
@@ -279,8 +279,10 @@ def _settled(table: Table, seat: Seat, result: str, shown: Showdown, caps: payou
     if jackpot is not None and "jackpot" in seat.side_bets and hand.category in jackpot.awards:
         raise Odd
     legs = payouts.legs(seat, result, hand, rules, caps, shown, {})
-    won = sum([leg.won for leg in legs])
-    if won > BALANCE_MAX:
-        raise Odd
-    staked, returned = sum([leg.stake for leg in legs]), sum([leg.returned for leg in legs])
-    return _Settled(text_of(legs), _FLAGS[payouts.is_shown(seat, rules, shown)], staked, returned, won)
+    return _Settled(
+        text_of(legs),
+        _FLAGS[payouts.is_shown(seat, rules, shown)],
+        sum([leg.stake for leg in legs]),
+        sum([leg.returned for leg in legs]),
+        sum([leg.won for leg in legs]),
+    )

@@ -117,7 +117,7 @@ class Retelling:
         """Note what the event just taken does to its player's wallet, and what it says that this holds."""
         position = self.position
         if (
-            not 0 <= after <= fields.BALANCE_MAX
+            not 0 <= after <= fields.BALANCE_MAX >= amount
             or follows(self.taken, position, player, amount, after, self._balances) is not None
         ):
             raise Odd

@@ -19,7 +19,6 @@ from infrastructure.evidence.merkle import (
     TILE_HEIGHT,
     TILE_WIDTH,
     complete_root,
-    leaf_hashes,
 )
 from infrastructure.evidence.tiles import LEVEL_MAX, pack_entries, unpack_entries, width_at
 from infrastructure.evidence.unavailable import LogUnavailable
@@ -51,8 +50,12 @@ class Compared:
             self.findings.append(Finding(position, what, expected, found))
 
 
-def compare(files: LogFiles, rows: Sequence[StoredRow], result: PartResult) -> Compared:
+def compare(
+    files: LogFiles, rows: Sequence[StoredRow], hashes: Sequence[bytes], result: PartResult
+) -> Compared:
     """Compare the files over a partition's events; `result` is what the audit of these came to.
+
+    `hashes` are those of the events as leaves.
 
     Where a position is missing nothing is compared: it is a finding of its own, and puts every leaf behind it
     out.
@@ -63,7 +66,7 @@ def compare(files: LogFiles, rows: Sequence[StoredRow], result: PartResult) -> C
         return compared
     log = Generation(files.folder)
     first = sealed[0][0] - 1
-    leaves = leaf_hashes(row[3] for row in sealed)
+    leaves = [leaf for row, leaf in zip(rows, hashes, strict=True) if row[0] <= files.size]
     for index in range(first // TILE_WIDTH, (first + len(sealed) - 1) // TILE_WIDTH + 1):
         start = max(index * TILE_WIDTH, first)
         end = min((index + 1) * TILE_WIDTH, first + len(sealed))

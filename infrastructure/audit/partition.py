@@ -48,13 +48,19 @@ takes.
 """
 
 
-def audit_partition(rows: Iterable[StoredRow], context: Context) -> PartResult:
-    """Audit events that follow one another, in the order they are kept in. Raises nothing for any content."""
-    kept = rows if isinstance(rows, list) else list(rows)
+def audit_partition(
+    rows: Sequence[StoredRow], context: Context, hashes: Sequence[bytes] | None = None
+) -> PartResult:
+    """Audit events that follow one another, in the order they are kept in. Raises nothing for any content.
+
+    `hashes` are those of the events as leaves, where they are known already.
+    """
     part = _Partition(context)
-    if kept:
-        part.result.leaves = _leaves(kept[0][0] - 1, [row[3] for row in kept], context.roots_at)
-        part.take(kept)
+    if rows:
+        if hashes is None:
+            hashes = leaf_hashes([row[3] for row in rows])
+        part.result.leaves = _leaves(rows[0][0] - 1, hashes, context.roots_at)
+        part.take(rows)
     return part.result
 
 
@@ -70,9 +76,8 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _leaves(begin: int, stored: list[bytes], roots_at: Iterable[int]) -> Leaves:
-    """Hash the events as leaves, from index `begin` on."""
-    hashes = leaf_hashes(stored)
+def _leaves(begin: int, hashes: Sequence[bytes], roots_at: Iterable[int]) -> Leaves:
+    """The tree over the hashes of leaves from index `begin` on."""
     first_tile = -(-begin // TILE_WIDTH)
     leaves = Leaves(Frontier(begin), first_tile=first_tile)
     head = min(first_tile * TILE_WIDTH - begin, len(hashes))

@@ -9,6 +9,7 @@ from infrastructure.audit.log_files import Compared, LogFiles, compare
 from infrastructure.audit.partition import audit_partition, uncollected
 from infrastructure.audit.results import Context, PartResult
 from infrastructure.audit.source import Part
+from infrastructure.evidence.merkle import leaf_hashes
 
 
 class Done(NamedTuple):
@@ -30,6 +31,7 @@ class Work:
         """Do it. Raises what reading the events meets; anything the events hold is a finding."""
         with uncollected():
             rows = list(part.rows())
-            result = audit_partition(rows, self.context)
-            compared = None if self.files is None else compare(self.files, rows, result)
+            hashes = leaf_hashes([row[3] for row in rows])
+            result = audit_partition(rows, self.context, hashes)
+            compared = None if self.files is None else compare(self.files, rows, hashes, result)
             return Done(part.up_to, result, compared)

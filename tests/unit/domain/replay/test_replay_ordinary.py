@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.replay import replay, retell
+from domain.replay import faultless, ordinary, read_fast, replay, retell
 from domain.replay.house import canonical
+from domain.replay.ranking import CATEGORIES, qualifies, rank
 from domain.replay.retelling import Row
 from tests.unit.domain.replay import honest_rounds as honest
 from tests.unit.domain.replay.alterations import Events, dropping, envelope, parameters, repeating, setting
@@ -131,6 +132,13 @@ THREE: dict[str, Callable[[Events], Any]] = {
     "a_position_twice": envelope(3, position=103),
     "time_stands_still": envelope(3, recorded_at="2026-11-29T21:24:01.000021Z"),
     "another_stream": envelope(3, stream="round-r-9"),
+    "a_version_twice_later": envelope(-2, version=3),
+    "a_position_twice_later": envelope(-1, position=103),
+    "time_stands_still_later": envelope(-1, recorded_at="2026-11-29T21:24:01.000021Z"),
+    "no_time": envelope(-1, recorded_at="2026-11-29T21:24:01,999999Z"),
+    "no_salt": envelope(-1, salt="!" * 22),
+    "nobody_asked": envelope(-1, meta={"actor": 1, "command": "c", "schema": 1}),
+    "no_day": table(gaming_day="2026-11-9"),
     "ante_too_high": parameters(max_ante=500),
     "ante_of_no_seat": setting("AntePlaced", 1, seat=6),
     "side_bet_elsewhere": setting("SideBetPlaced", 2, seat=1),
@@ -219,15 +227,28 @@ def test_decisions_out_of_turn_are_looked_at_closely() -> None:
     assert not looked_at(stream, events)
 
 
-def test_more_hands_than_allowed_are_looked_at_closely() -> None:
-    """One player holds two of the three hands, which this house allows nobody."""
-    stream = honest.rng_with_exchanges()
-    events = stream.copy()
-    for event in events:
-        if event["data"].get("player") == "p-4":
-            event["data"]["player"] = "p-1"
+def all_fold(rules: dict[str, Any], players: dict[int, str], **side_bets: int) -> Stream:
+    """A round from the deck in which every seat folds and nobody sees the dealer's hand."""
+    stream = Stream(rules, source="rng", jackpot={"reset": 1_000_000}, bonus_stake=500)
+    for seat, player in players.items():
+        stream.ante(seat, 1000, player=player, **side_bets)
+    stream.command().deal_deck()
+    for seat in players:
+        stream.fold(seat)
+    for seat in players:
+        category = rank(find(stream.events, "Dealt", seat)["data"]["cards"]).category
+        lost = dict.fromkeys(side_bets, (0, 0))
+        stream.settle(seat, "folded", category, shown=False, ante=(0, 0), **lost)
+    return stream.close()
 
-    assert not looked_at(stream, events)
+
+@pytest.mark.parametrize("hands", [1, 2])
+def test_more_hands_than_allowed_are_looked_at_closely(hands: int) -> None:
+    """One player holds two hands, which not every house allows."""
+    seating = {"seats": 6, "hands_per_player": hands}
+    stream = all_fold(plain(seating=seating, play={"reveal_if_all_fold": False}), {1: "p", 2: "p"})
+
+    assert looked_at(stream, stream.events) == (hands == 2)
 
 
 def test_a_fold_where_somebody_buys_at_a_house_that_sells_nothing() -> None:
@@ -247,15 +268,77 @@ def test_an_expired_round_is_looked_at_closely() -> None:
     assert not looked_at(stream, stream.events)
 
 
-@pytest.mark.parametrize("category", ["pair", "high_card"])
-def test_an_award_is_looked_at_closely(category: str) -> None:
+@pytest.mark.parametrize("awards", [CATEGORIES, ("royal_flush",)])
+def test_an_award_is_looked_at_closely(awards: tuple[str, ...]) -> None:
     """Where a final hand earns an award of the jackpot, the awards are checked, and not only the bets."""
-    stream = honest.rng_with_exchanges()
-    stream.document["side_bets"][0]["awards"][category] = {"fixed": "1"}
-    events = stream.copy()
-    events[0]["data"]["ruleset"]["sha256"] = digest(stream.document)
+    paying = {category: {"fixed": "1"} for category in awards}
+    jackpot = {"kind": "jackpot", "stake": "1", "basis": "for_1", "awards": paying}
+    stream = all_fold(plain(side_bets=[jackpot], play={"reveal_if_all_fold": False}), {1: "p"}, jackpot=100)
 
-    assert not looked_at(stream, events)
+    assert looked_at(stream, stream.events) == (len(awards) == 1)
+
+
+def test_what_bets_come_to_is_remembered_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More different bets at a table than are remembered are told like any others."""
+    monkeypatch.setattr(ordinary, "_REMEMBERED", 1)
+    faultless._table.cache_clear()
+    stream = honest.rng_with_exchanges()
+
+    assert looked_at(stream, stream.events)
+    assert looked_at(stream, stream.events)
+
+
+def raised(odds: int, round_id: str) -> Stream:
+    """A round from the deck in which one seat raises, at a house that pays these odds."""
+    rules = plain(raise_pays=dict.fromkeys(CATEGORIES, odds))
+    stream = Stream(rules, source="rng", round_id=round_id, bonus_stake=500).ante(1, 10**6).command()
+    stream.deal_deck().raise_(1)
+    dealer = rank([stream.deck[place] for place in stream.dealer_row])
+    hand = rank(find(stream.events, "Dealt", 1)["data"]["cards"])
+    qualified = qualifies(dealer, "ace_king")
+    stream.reveal(dealer.category, qualified=qualified)
+    result = ("win" if hand.value < dealer.value else "lose") if qualified else "dealer_not_qualified"
+    legs = {
+        "win": {"ante": (10**6, 10**6, 1), "raise_": (2 * 10**6, 2 * 10**6 * odds, odds)},
+        "lose": {"ante": (0, 0), "raise_": (0, 0)},
+        "dealer_not_qualified": {"ante": (10**6, 10**6, 1), "raise_": (2 * 10**6, 0)},
+    }[result]
+    return stream.settle(1, result, hand.category, shown=True, **legs).close()
+
+
+@pytest.mark.parametrize("odds", [3, 10**12])
+def test_a_win_beyond_all_bounds_is_looked_at_closely(odds: int) -> None:
+    """What no event could say is no ordinary win, and does not pass for one."""
+    rounds = [raised(odds, f"r-{number}") for number in range(12)]
+    won = [find(stream.events, "Settled", 1)["data"]["result"] == "win" for stream in rounds]
+
+    assert any(won)
+    for stream, win in zip(rounds, won, strict=True):
+        assert looked_at(stream, stream.events) == (odds == 3 or not win)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda row: (row[0] + 1, *row[1:]),
+        lambda row: (row[0], row[1], row[2] + 1, row[3]),
+        lambda row: (*row[:3], row[3] + b" "),
+        lambda row: (*row[:3], row[3][:-30]),
+        lambda row: (*row[:3], b""),
+        lambda row: (*row[:3], b"\xff" + row[3][1:]),
+    ],
+)
+@pytest.mark.parametrize("play", ORDINARY, ids=lambda play: play.__name__)
+def test_each_event_has_to_be_in_its_place(play: Callable[[], Stream], change: Callable[[Row], Row]) -> None:
+    """An event that is kept elsewhere than it says, or is no canonical text, is looked at closely."""
+    stream = play()
+    rows, rulesets = rows_of(stream.events), {stream.sha256: canonical(stream.document) or b""}
+
+    assert retell(rows, rulesets) is not None
+    for at in range(len(rows)):
+        assert retell([*rows[:at], change(rows[at]), *rows[at + 1 :]], rulesets) is None
+    assert retell(rows[:-1], rulesets) is None
+    assert retell([*rows, (rows[-1][0] + 1, rows[-1][1], rows[-1][2] + 1, rows[-1][3])], rulesets) is None
 
 
 STREAMS = [play() for play in ORDINARY]
@@ -311,3 +394,27 @@ def test_no_small_change_is_overlooked(data: st.DataObject) -> None:
             container[key] = data.draw(st.sampled_from([*map(str, same), *WORDS]))
 
     looked_at(stream, events)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_no_byte_is_overlooked(data: st.DataObject) -> None:
+    """Where bytes are exchanged and a round is faultless still, its events are read and pass all checks."""
+    stream = STREAMS[data.draw(CHOICES) % len(STREAMS)]
+    rows, ruleset = rows_of(stream.events), canonical(stream.document) or b""
+    at = data.draw(CHOICES) % len(rows)
+    stored = bytearray(rows[at][3])
+    for _ in range(data.draw(st.integers(1, 2))):
+        place = data.draw(CHOICES) % len(stored)
+        stored[place] = data.draw(st.one_of(st.sampled_from(stored), st.integers(0, 255)))
+    rows[at] = (*rows[at][:3], bytes(stored))
+
+    told = retell(rows, {stream.sha256: ruleset})
+
+    if told is not None:
+        records = [read_fast(row[3]) for row in rows]
+        assert [(each.position, each.stream, each.version) for each in records if each] == [
+            row[:3] for row in rows
+        ]
+        assert replay([row[3] for row in rows], stream.document).verdict == "pass"
+        assert told.times == [each.recorded_at for each in records if each]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from domain.replay import retell
+from infrastructure.audit import partition
 from infrastructure.audit.merging import Merger
 from infrastructure.audit.partition import audit_partition
 from infrastructure.audit.results import FINDINGS_MAX, Context, Opening, Outcome, StoredRow
@@ -55,6 +57,19 @@ def test_an_untouched_ledger_has_no_exceptions() -> None:
     assert (WHOLE.first, WHOLE.last, WHOLE.events) == (1, len(ROWS), len(ROWS))
     assert sum(figures.rounds for figures in WHOLE.figures.values()) > 30
     assert sum(figures.jackpot_won for figures in WHOLE.figures.values()) > 0
+
+
+def test_a_round_is_told_as_a_whole_as_it_is_event_by_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no round is told as a whole, all comes to the same; and many are."""
+    told: list[bool] = []
+
+    def none(rows: Sequence[StoredRow], rulesets: Mapping[str, bytes]) -> None:
+        told.append(retell(rows, rulesets) is not None)
+
+    monkeypatch.setattr(partition, "retell", none)
+
+    assert outcome(ROWS) == WHOLE
+    assert told.count(True) > 10
 
 
 def test_the_accounts_are_those_of_another_fold() -> None:
