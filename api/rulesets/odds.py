@@ -40,6 +40,9 @@ _EXAMPLE: Final[dict[str, Any]] = {
 }
 
 
+_DRAWING: Final = '<svg xmlns="http://www.w3.org/2000/svg"><title>Strategy chart: …</title>…</svg>'
+
+
 class OddsAnswer(Answer):
     """Exact figures: every number is a fraction `{num, den, dec}`, every return under its denominator's name.
 
@@ -104,8 +107,10 @@ async def read_odds(_: _Caller, reading: Fresh, ruleset_id: RulesetPath, asked: 
     dependencies=[scopes(SEE_TABLES)],
     responses={
         **openapi.problems(*_PROBLEMS),
-        200: {"content": {svg.MEDIA_TYPE: {}}, "description": "A drawing that needs nothing else."},
-        304: {"description": "What `If-None-Match` names is still so."},
+        200: {
+            "content": {svg.MEDIA_TYPE: {"schema": {"type": "string"}, "example": _DRAWING}},
+            "description": "A drawing that needs nothing else; its ETag is known by `If-None-Match`.",
+        },
     },
 )
 async def read_chart(
