@@ -24,7 +24,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from itertools import pairwise
+from functools import reduce
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,7 +62,7 @@ that players could see rules and commitment before they staked, and corrections 
 that the log shows everybody the same: for this compare a witness's or your own earlier checkpoint
 without --key: whose key it is that signed; the one in the file shows nothing against its owner""".split("\n")
 NO_LOG: Final = "log proof: this file has none, so nothing shows that its events are those in the log"
-FILE_BYTES_MAX, ENTRY_BYTES_MAX, INTEGER_MAX, AMOUNT_MAX = 64 * 2**20, 65_535, 2**53 - 1, 9 * 10**15
+FILE_BYTES_MAX, ENTRY_BYTES_MAX, INTEGER_MAX, KEY_BYTES = 64 * 2**20, 65_535, 2**53 - 1, 32
 HAND, WHOLE_METER, TILE, LOG, WITNESS, SHOWN_FAULTS, SHOWN_CHARACTERS = 5, 100, 256, 1, 4, 5, 300
 OPTIONS: Final = {"signature": "key", "witness": "witness", "consistency": "since", "jackpot": "jackpot"}
 NOTHING: Final = argparse.Namespace(key=[], witness=[], since="", jackpot=None)
@@ -83,66 +84,61 @@ ORDER: Final = re.compile(
     (?:{VOID}|(?:(?:JackpotHit|Settled)@\d+,|withheld,)++(?:RoundClosed,)?)?)?)?)?""",
     re.VERBOSE,
 )
-EVENT_TYPES: Final = set(re.findall("[A-Z][A-Za-z]+", ORDER.pattern))
 # What happens at one seat, in order: its bets, each once, its hand, and then one of two endings.
 SEAT: Final = r"AntePlaced,(?:SideBetPlaced_(\w+),(?!.*SideBetPlaced_\1,))*"
 PLAYED: Final = "(?:CardExchanged,)?(?:Folded|Raised),(?:JackpotHit,)?Settled,"
 REFUNDED: Final = "(?:CardExchanged,)?(?:Folded,|Raised,)?(?:ContributionReversed,)?StakeRefunded,"
 # What each event adds to a jackpot's pools and takes out of them; `to.` are those of the jackpot it goes to.
 MOVE_LINES: Final = """
-RoundOpened:
-JackpotOpened: meter+reset
-JackpotAdjusted: pool+amount
-JackpotParametersScheduled:
-JackpotParametersActivated: meter+top_up
-SideBetPlaced: meter+contribution meter-overflow overflow+overflow diversion+diversion
-JackpotHit: meter-from_meter meter+from_overflow overflow-from_overflow meter+restart\
- diversion-restart_from_diversion
-ContributionReversed: meter-from_meter overflow-from_overflow diversion-from_diversion
-JackpotTransferred: meter-amount overflow-overflow diversion-diversion to.meter+amount to.meter-above_ceiling\
- to.overflow+overflow to.overflow+above_ceiling to.diversion+diversion
+RoundOpened JackpotParametersScheduled JackpotParametersActivated meter+top_up JackpotOpened meter+reset
+JackpotAdjusted pool+amount
+SideBetPlaced meter+contribution meter-overflow overflow+overflow diversion+diversion
+JackpotHit meter-from_meter meter+from_overflow overflow-from_overflow
+    meter+restart diversion-restart_from_diversion
+ContributionReversed meter-from_meter overflow-from_overflow diversion-from_diversion
+JackpotTransferred meter-amount overflow-overflow diversion-diversion to.meter+amount to.meter-above_ceiling
+    to.overflow+overflow to.overflow+above_ceiling to.diversion+diversion
 """
 MOVES: Final = {
-    kind: re.findall(r"(\S+)([+-])(\S+)", changes) for kind, changes in re.findall("(.+):(.*)", MOVE_LINES)
+    kind: re.findall(r"(\S+)([+-])(\S+)", changes)
+    for kind, changes in re.findall(r"([A-Z]\w+)([^A-Z]*)", MOVE_LINES)
 }
 # A shape is a name and its fields: `name:kind`, or `name` alone where the kind has the same name; with `?` in
 # front where it may be absent. A kind is a shape, a list `[kind]`, a table by hand category `{kind}`, one of
-# KINDS (a type, bounds of a whole number, or a regular expression), or a regular expression itself.
+# KINDS (a type, a range of whole numbers, or a regular expression), or a regular expression itself.
 SHAPE_LINES: Final = """
-File format:stud-ledger/evidence/[12] round_id:id player:id events:[object] ruleset:object ?jackpot:object
+File format:stud-ledger/evidence/[12] round_id player events:[object] ruleset:object ?jackpot:object
  currency:Currency ?log:Log ?sha256
 Log origin:text keys:[text] checkpoint:prose proofs:[[hash]] earlier:Earlier
 Earlier size root:hash proof:[hash]; Currency code exponent
-Event data:object meta:Meta position recorded_at salt:[A-Za-z0-9_-]{22} stream type:text version:position
-Withheld position stream version:position withheld:bool leaf_sha256:sha256
-Meta actor:text command:id schema ?shown:[A-Za-z0-9_-]{43} ?trace:text
-RoundOpened table_id:id ruleset:Ruleset currency:code account_class:real|test deal_source:rng|table
+Event data:object meta:Meta position recorded_at salt:[A-Za-z0-9_-]{22} stream type version
+Meta actor:text command schema ?shown:[A-Za-z0-9_-]{43} ?trace:text
+Withheld position stream version withheld:bool leaf_sha256:sha256
+RoundOpened table_id ruleset:Ruleset currency:code account_class:real|test deal_source:rng|table
  gaming_day:text parameters:Table build:text ?deck_commitment:sha256 ?deck_algorithm:stud-deck-1 ?rng:text
- ?jackpot:Pot; Ruleset id version:position sha256
-Pot id version:position sha256 contribution:share reset:amount ?ceiling:amount ?diversion:share
-Table min_ante:stake max_ante:stake zone:text cutoff_hour:amount min_side_bet:amount max_side_bet:amount
- ?raise_win_cap:stake ?bonus_stake:stake ?decision_seconds:position
-AntePlaced seat player:id amount:stake balance_after:amount ?session_id:text ?channel:text ?client_seed:text
-SideBetPlaced seat player:id bet:kind amount:stake balance_after:amount ?contribution:exact ?jackpot_id:id
- ?overflow:exact ?diversion:exact
-BettingClosed seats:seat; RoundClosed ?deck_seed; RoundVoided cause:text ?deck_seed ?note_sha256:sha256
+ ?jackpot:Pot; Ruleset id version sha256
+Pot id version sha256 contribution:share reset:sum ?ceiling:sum ?diversion:share
+Table min_ante:amount max_ante:amount zone:text cutoff_hour:sum min_side_bet:sum max_side_bet:sum
+ ?raise_win_cap:amount ?bonus_stake:amount ?decision_seconds:position
+AntePlaced seat player amount balance_after ?session_id:text ?channel:text ?client_seed:text
+SideBetPlaced seat player bet:kind amount balance_after ?contribution:exact ?jackpot_id ?overflow
+ ?diversion:exact; BettingClosed seats:seat; RoundClosed ?deck_seed
 Dealt to:seat|shared|dealer cards:[card] ?seat ?indices:[index] ?up_indices:[index]
-CardExchanged seat player:id fee:stake discard:card drawn:card forfeited:[kind] decided_by:player|operator
- balance_after:amount ?burn_index:index ?drawn_index:index
-Folded seat decided_by:player|timeout|operator
-Raised seat player:id amount:stake decided_by:player|operator balance_after:amount
-DealerQualified cards:[card] category:text qualified:bool ?indices:[index]
-Settled seat player:id result:text bets:[Leg] shown:bool balance_after:amount category:text
-Leg bet:text stake returned:amount won:amount ?odds
-JackpotHit seat player:id jackpot_id:id category:text award:amount from_meter:exact from_house:exact
- meter_before:exact meter_after:exact order:position previous_position:position balance_after:amount
- ?restart:exact ?restart_from_diversion:exact ?from_overflow:exact
-ContributionReversed seat player:id jackpot_id:id amount:exact from_meter:exact from_house:exact
- meter_before:exact meter_after:exact previous_position:position ?from_overflow:exact ?from_diversion:exact
-StakeRefunded seat player:id amount:stake bets:[Refund] balance_after:amount; Refund bet:text stake
+CardExchanged seat player fee:amount discard:card drawn:card forfeited:[kind] decided_by balance_after
+ ?burn_index:index ?drawn_index:index; Folded seat decided_by:player|timeout|operator
+Raised seat player amount decided_by balance_after
+DealerQualified cards:[card] category qualified:bool ?indices:[index]
+Settled seat player result:text bets:[Leg] shown:bool balance_after category
+Leg bet:text stake:amount returned:sum won:sum ?odds; Refund bet:text stake:amount
+JackpotHit seat player jackpot_id category award:sum from_meter from_house meter_before meter_after
+ order:position previous_position balance_after ?restart ?restart_from_diversion ?from_overflow
+ContributionReversed seat player jackpot_id amount:exact from_meter from_house meter_before meter_after
+ previous_position ?from_overflow ?from_diversion
+StakeRefunded seat player amount bets:[Refund] balance_after
+RoundVoided cause:text ?deck_seed ?note_sha256:sha256
 RuleSet id title:prose source:prose currencies:[code] ?max_ante:units seating:Seating deal:Deal play:Play
- qualify:[a-z_]+ raise_pays:{odds} ?raise_cap:Cap side_bets:[SideBet] ?exchange:Exchange misdeal_causes:[text]
- void_policy:refund_all rounding:down names:object readings:[object]
+ qualify:[a-z_]+ raise_pays:{odds} ?raise_cap:Cap side_bets:[SideBet] ?exchange:Exchange
+ misdeal_causes:[text] void_policy:refund_all rounding:down names:object readings:[object]
 Seating seats:seat hands_per_player:seat shared_player_hand:bool
 Deal pattern:round_robin|block player_cards:up|down dealer_up_indices:[index]
 Play raise_multiple:seat decision_order:any|seat on_timeout:fold|void reveal_if_all_fold:bool
@@ -151,21 +147,27 @@ SideBet kind stake:free|table|[0-9.]+ basis:to_1|for_1 survives_fold:bool needs_
  pays:{odds} awards:{Award}; Award ?percent ?fixed:units funding:meter|house
 Cap scope:raise_per_hand|aggregate ?amount:units; Exchange fee_antes:seat burn:per_exchange forfeits:[kind]
 """
-SHAPES: Final = {  # of each shape the fields: name, kind, and whether it has to be there
-    shape: [(name, kind or name, not may) for may, name, kind in re.findall(r"(\??)(\w+):?(\S*)", fields)]
+SHAPES: Final = {  # of each shape the fields and their kinds, with `?` where one may be absent
+    shape: {name: may + (kind or name) for may, name, kind in re.findall(r"(\??)(\w+):?(\S*)", fields)}
     for shape, fields in re.findall(r"(\w+) ([^;\n]+(?:\n [^;\n]+)*)", SHAPE_LINES)
 }
-KINDS: Final[dict[str, Any]] = {
-    "bool": bool, "object": dict, "prose": str, "amount": (0, AMOUNT_MAX), "exponent": (0, 4),
-    "index": (0, 51), "odds": (1, 10**5), "percent": (1, 100), "position": (1, INTEGER_MAX), "schema": (1, 1),
-    "seat": (1, 5000), "size": (0, INTEGER_MAX), "stake": (1, 10**12), "card": f"[{RANKS}][cdhs]",
-    "code": "[A-Z]{3}", "deck_seed": "[0-9a-f]{96}", "exact": r"(0|[1-9][0-9]{0,15})(\.[0-9]{0,3}[1-9])?",
-    "hash": "[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=", "id": "[A-Za-z0-9._-]{1,64}",
+EXACT: Final = r"(0|[1-9][0-9]{0,15})(\.[0-9]{0,3}[1-9])?"
+RULES: Final[dict[str, Any]] = {
+    "bool": bool, "object": dict, "no_such_field": (), "exponent": range(5), "index": range(52),
+    "odds": range(1, 10**5 + 1), "percent": range(1, 101), "schema": range(1, 2), "seat": range(1, 5001),
+    "position previous_position version": range(1, INTEGER_MAX + 1), "size": range(INTEGER_MAX + 1),
+    "amount": range(1, 10**12 + 1), "sum balance_after": range(9 * 10**15 + 1), "code": "[A-Z]{3}",
+    "exact from_house from_meter from_overflow from_diversion meter_before meter_after overflow restart "
+    "restart_from_diversion": EXACT, "card": f"[{RANKS}][cdhs]", "deck_seed": "[0-9a-f]{96}",
+    "decided_by": "player|operator", "hash": "[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=",
+    "id player command round_id table_id jackpot_id": "[A-Za-z0-9._-]{1,64}",
     "kind": "jackpot|five_plus_one|bonus", "sha256": "[0-9a-f]{64}", "share": r"(0|1)(\.[0-9]{1,4})?",
     "recorded_at": r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z",
-    "stream": "round-[A-Za-z0-9._-]{1,64}", "text": "[^\x00-\x1f\x7f\ud800-\udfff]{1,600}",
-    "units": r"[0-9]{1,12}(\.[0-9]{1,3})?",
+    "prose": "(?s:.*)", "stream": "round-[A-Za-z0-9._-]{1,64}",
+    "text category": "[^\x00-\x1f\x7f\ud800-\udfff]{1,600}",
+    "type": "|".join(re.findall("[A-Z][A-Za-z]+", ORDER.pattern)), "units": r"[0-9]{1,12}(\.[0-9]{1,3})?",
 }  # fmt: skip
+KINDS: Final = {kind: rule for kinds, rule in RULES.items() for kind in kinds.split()}
 Fault = tuple[str, object, object]  # where, what was expected, what was found
 
 
@@ -179,49 +181,37 @@ class Event(dict[str, Any]):
     def __init__(self, entry: dict[str, Any]) -> None:
         self.type, self.version, self.position = entry.get("type", ""), entry["version"], entry["position"]
         self.time, self.command = entry.get("recorded_at", ""), entry.get("meta", {}).get("command", "")
-        exact = {name for name, kind, _ in SHAPES.get(self.type, ()) if kind == "exact"}
-        data = entry.get("data", {}).items()
-        super().__init__((name, Decimal(value) if name in exact else value) for name, value in data)
+        data, shape = entry.get("data", {}), SHAPES.get(self.type, {})
+        exact = {name for name, kind in shape.items() if KINDS.get(kind.strip("?")) == EXACT} & data.keys()
+        super().__init__({**data, **{name: Decimal(data[name]) for name in exact}})
         detail = {"SideBetPlaced": self.get("bet"), "Dealt": self.get("to")}.get(self.type)
         self.name = f"{self.type}_{detail}" if detail else self.type or "withheld"
+        self.place = f"{self.name}@{self['seat']}" if "seat" in self else self.name
+        self.stake = self.get("fee", self["amount"] if self.type in STAKING else 0)
         self.apart = self.position - self.version  # alike where no event outside this file can lie between
 
     def __str__(self) -> str:
-        return f"event {self.version} ({self.name}{', seat ' * ('seat' in self)}{self.get('seat', '')})"
+        return f"event {self.version} ({self.place.replace('@', ', seat ')})"
 
 
 # ── Reading ─────────────────────────────────────────────────────────────────────────────────────────────
 def unlike(value: Any, kind: str, path: str) -> Iterator[Fault]:
     """Yield every difference between a JSON value and the kind it must be."""
-    brackets = kind[0] + kind[-1]
-    if kind in SHAPES and isinstance(value, dict):
-        for name in value.keys() - {name for name, _, _ in SHAPES[kind]}:
-            yield f"{path}.{name}", "no such field", value[name]
-        for name, inner, needed in SHAPES[kind]:
-            if needed or name in value:
-                yield from unlike(value.get(name), inner, f"{path}.{name}")
-    elif brackets == "[]" and isinstance(value, list):
+    shape = dict.fromkeys(CATEGORIES, f"?{kind[1:-1]}") if kind[0] == "{" else SHAPES.get(kind)
+    many = kind[0] + kind[-1] == "[]"
+    rule = KINDS.get(kind, () if shape or many else kind)  # a type, a range, or a regular expression
+    of: Any = str if isinstance(rule, str) else int if isinstance(rule, range) else rule
+    if shape and isinstance(value, dict):
+        needed = [name for name, inner in shape.items() if inner[0] != "?"]
+        for name in {**dict.fromkeys(needed), **value}:
+            yield from unlike(value.get(name), shape.get(name, "no_such_field").strip("?"), f"{path}.{name}")
+    elif many and isinstance(value, list):
         for number, item in enumerate(value):
             yield from unlike(item, kind[1:-1], f"{path}[{number}]")
-    elif brackets == "{}" and isinstance(value, dict) and value.keys() <= {*CATEGORIES}:
-        for name, item in value.items():
-            yield from unlike(item, kind[1:-1], f"{path}.{name}")
-    elif kind in SHAPES or not fits(value, KINDS.get(kind, kind)):
+    elif type(value) is not of or not (
+        re.fullmatch(rule, value) if of is str else of is not int or value in rule
+    ):
         yield path, kind, value
-
-
-def fits(value: object, rule: Any) -> bool:
-    if isinstance(rule, tuple):
-        return type(value) is int and rule[0] <= value <= rule[1]  # true and false are not numbers here
-    if isinstance(rule, str):
-        return isinstance(value, str) and re.fullmatch(rule, value) is not None
-    return isinstance(value, rule)
-
-
-def whole(text: str) -> int:
-    if not re.fullmatch("-?[0-9]{1,16}", text) or abs(int(text)) > INTEGER_MAX:
-        raise Unusable("a number is not a whole one within 2^53 - 1")
-    return int(text)
 
 
 def load(raw: bytes) -> dict[str, Any]:
@@ -231,6 +221,11 @@ def load(raw: bytes) -> dict[str, Any]:
         if len(pairs) > len(dict(pairs)):
             raise Unusable("an object names a key twice")
         return dict(pairs)
+
+    def whole(text: str) -> int:
+        if not re.fullmatch("-?[0-9]{1,16}", text) or abs(int(text)) > INTEGER_MAX:
+            raise Unusable("a number is not a whole one within 2^53 - 1")
+        return int(text)
 
     if len(raw) > FILE_BYTES_MAX:
         raise Unusable("the file is larger than 64 MB")
@@ -244,15 +239,14 @@ def load(raw: bytes) -> dict[str, Any]:
     return file
 
 
-def canonical(value: object) -> bytes:
+def canonical(value: Any) -> bytes:
     """Return a value's canonical JSON (RFC 8785, for values without floats)."""
-
-    def ordered(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: ordered(value[key]) for key in sorted(value, key=lambda key: key.encode("utf-16be"))}
-        return [*map(ordered, value)] if isinstance(value, list) else value
-
-    return json.dumps(ordered(value), separators=(",", ":"), ensure_ascii=False).encode()
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: str(name).encode("utf-16be"))
+        return b"{%b}" % b",".join(b"%b:%b" % (canonical(name), canonical(value[name])) for name in names)
+    if isinstance(value, list):
+        return b"[%b]" % b",".join(map(canonical, value))
+    return json.dumps(value, ensure_ascii=False).encode()
 
 
 def hash_of(*parts: bytes) -> bytes:
@@ -289,45 +283,42 @@ def lp(*parts: bytes) -> bytes:
 
 def random_bytes(seed: bytes, personalization: bytes, blocks: int = 2) -> Iterator[int]:
     """Yield the bytes of HMAC_DRBG with SHA-256 (NIST SP 800-90A Rev. 1, 10.1.2), asked for 64 at once."""
-    key, value = b"\x00" * 32, b"\x01" * 32
-    for separator in (b"\x00", b"\x01"):  # instantiate with 32 bytes of entropy and 16 of nonce
-        key = hmac.digest(key, value + separator + seed + personalization, "sha256")
-        value = hmac.digest(key, value, "sha256")
-    while True:
+    key, value, separators, data = bytes(32), b"\x01" * 32, b"\x00\x01", seed + personalization
+    while True:  # begin with 32 bytes of entropy and 16 of nonce, go on without more
+        for separator in separators:
+            key = hmac.digest(key, value + bytes([separator]) + data, "sha256")
+            value = hmac.digest(key, value, "sha256")
         for _ in range(blocks):
             value = hmac.digest(key, value, "sha256")
             yield from value
-        key = hmac.digest(key, value + b"\x00", "sha256")
-        value = hmac.digest(key, value, "sha256")
+        separators, data = b"\x00", b""
 
 
 def shuffled(seed: bytes, personalization: bytes) -> list[str]:
     """Return the deck: Fisher-Yates from the front, skipping bytes that would favour some cards."""
     stream, deck = random_bytes(seed, personalization), list(DECK)
-    for i in range(51):
-        left = 52 - i
-        j = i + next(byte for byte in stream if byte < 256 - 256 % left) % left
-        deck[i], deck[j] = deck[j], deck[i]
+    for left in range(52, 1, -1):
+        j = 52 - left + next(byte for byte in stream if byte < 256 - 256 % left) % left
+        deck[52 - left], deck[j] = deck[j], deck[52 - left]
     return deck
 
 
-def rank(cards: list[str]) -> tuple[int, list[int]]:
+def rank(cards: Sequence[str]) -> tuple[int, list[int]]:
     """Return the worth of five cards: the category, 0 to 9, then the ranks that break a tie."""
     ranks = sorted((RANKS.index(card[0]) for card in cards), reverse=True)
+    ranks = [3, 2, 1, 0, -1] if ranks == [12, 3, 2, 1, 0] else ranks  # a straight to the five: the ace is low
     groups = sorted(((count, value) for value, count in Counter(ranks).items()), reverse=True)
     flush = len({card[1] for card in cards}) == 1
-    if ranks == [12, 3, 2, 1, 0]:  # five-four-three-two-ace is a straight to the five: the ace is low
-        return (8 if flush else 4), [3]
-    if len(groups) == HAND and ranks[0] - ranks[-1] == HAND - 1:
-        return (4 if not flush else 9 if RANKS[ranks[0]] == "A" else 8), ranks[:1]
     shapes = {(2, 1, 1, 1): 1, (2, 2, 1): 2, (3, 1, 1): 3, (3, 2): 6, (4, 1): 7}
-    shape = tuple(count for count, _ in groups)
-    return (5 if flush else shapes.get(shape, 0)), [value for _, value in groups]
+    worth = 5 if flush else shapes.get(tuple(count for count, _ in groups), 0)
+    if len(groups) == HAND and ranks[0] - ranks[-1] == HAND - 1:
+        worth = 4 if not flush else 9 if RANKS[ranks[0]] == "A" else 8
+    return worth, [value for _, value in groups]
 
 
-def category(cards: list[str]) -> str:
+def category(cards: Sequence[str]) -> str:
     """Return the category of the best five of five or six cards."""
-    fives = [cards] if len(cards) == HAND else [cards[:k] + cards[k + 1 :] for k in range(len(cards))]
+    fives = [cards] if len(cards) == HAND else combinations(cards, len(cards) - 1)
     return CATEGORIES[max(map(rank, fives))[0]]
 
 
@@ -343,7 +334,7 @@ def point(raw: bytes) -> Point:
     square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
     x = pow(square, (P + 3) // 8, P)
     x = x if x * x % P == square else x * ROOT_OF_MINUS_1 % P
-    if y >= P or x * x % P != square or (odd and not x):
+    if len(raw) != KEY_BYTES or y >= P or x * x % P != square or (odd and not x):
         raise ValueError("not a point of the curve")
     x = x if x % 2 == odd else P - x
     return x, y, 1, x * y % P
@@ -366,13 +357,14 @@ def times(scalar: int, base: Point) -> Point:
 def signed(public: bytes, message: bytes, signature: bytes) -> bool:
     """Verify a signature (5.1.7): S below the order, every point in its only spelling, no weak key."""
     try:
-        key, r, s = point(public), point(signature[:32]), int.from_bytes(signature[32:], "little")
+        key, s = point(public), int.from_bytes(signature[32:], "little")
     except (ValueError, IndexError):
         return False
     k = int.from_bytes(hashlib.sha512(signature[:32] + public + message).digest(), "little") % BASE_ORDER
-    (x, y, z, _), (u, v, w, _) = times(s % BASE_ORDER, BASE), plus(r, times(k, key))
-    sound = [len(public), len(signature)] == [32, 64] and s < BASE_ORDER and times(8, key)[0]
-    return bool(sound) and (x * w - u * z) % P == (y * w - v * z) % P == 0
+    x, y, z, _ = plus(times(s % BASE_ORDER, BASE), times(8 * BASE_ORDER - k, key))  # the base's s less k keys
+    r = y * pow(z, -1, P) % P | (x * pow(z, -1, P) % P & 1) << 255
+    sound = len(signature) == 2 * KEY_BYTES and s < BASE_ORDER and times(8, key)[0]
+    return bool(sound) and r.to_bytes(32, "little") == signature[:32]
 
 
 BASE = point((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
@@ -403,64 +395,54 @@ class Checkpoint:
         if not found or key[0] != kind or hash_of(found[1].encode(), b"\n", key)[:4].hex() != found[2]:
             raise Unusable(f"not the key of a {'log' if kind == LOG else 'witness'}: {show(vkey)}")
         lines = [unbase(text) for name, text in self.signatures if name == found[1]]
-        for signature in [line for line in lines if line[:4].hex() == found[2]][:1]:
-            stamp = signature[4:12] if kind == WITNESS else b""
-            time = int.from_bytes(stamp, "big")
-            message = f"cosignature/v1\ntime {time}\n{self.body}" if stamp else self.body
-            return time if signed(key[1:], message.encode(), signature[4 + len(stamp) :]) else None
-        return None
+        signature = next((line[4:] for line in lines if line[:4].hex() == found[2]), b"")
+        stamp = signature[:8] if kind == WITNESS else b""
+        time = int.from_bytes(stamp, "big")
+        message = f"cosignature/v1\ntime {time}\n{self.body}" if stamp else self.body
+        return time if signed(key[1:], message.encode(), signature[len(stamp) :]) else None
 
 
-def climb(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes:
-    """Return the root that a leaf's inclusion proof leads to; no hash where it has not the right length."""
-    if size == 1 or not proof:
-        return leaf if size == 1 and not proof else b""
+def climb(end: int, size: int, root: bytes, leaf: bytes, proof: Sequence[bytes]) -> tuple[bytes, bytes]:
+    """Return the roots of trees of `end` and `size` entries that a proof leads to from the leaf before `end`.
+
+    Without a leaf it is a consistency proof, from the old root, or its first hash where that is no subtree.
+    """
+    if size == 1 or not proof or (end >= size and not leaf):
+        whole = end == size and (size == 1 or not leaf)
+        return (b"".join([leaf or root, *proof]),) * 2 if whole else (b"", b"")
     split, (*below, beside) = 1 << (size - 1).bit_length() - 1, proof
-    if index < split:
-        return hash_of(b"\x01", climb(leaf, index, split, below), beside)
-    return hash_of(b"\x01", beside, climb(leaf, index - split, size - split, below))
-
-
-def grow(old: int, size: int, root: bytes, proof: Sequence[bytes]) -> tuple[bytes, bytes]:
-    """Return the roots of the old and the new tree that a consistency proof leads to from the old root."""
-    if old >= size or not proof:  # one hash is left: the old root where it is in the tree, else the proof's
-        return (b"".join([root, *proof]),) * 2 if old == size else (b"", b"")
-    split, (*below, beside) = 1 << (size - 1).bit_length() - 1, proof
-    if old <= split:
-        one, two = grow(old, split, root, below)
+    if end <= split:
+        one, two = climb(end, split, root, leaf, below)
         return one, hash_of(b"\x01", two, beside)
-    one, two = grow(old - split, size - split, b"", below)
+    one, two = climb(end - split, size - split, b"", leaf, below)
     return hash_of(b"\x01", beside, one), hash_of(b"\x01", beside, two)
 
 
 def root_of(leaves: Iterable[bytes]) -> bytes:
     """Return the root of the tree over leaf hashes, keeping no more than one hash of each size of subtree."""
-    complete: list[tuple[int, bytes]] = []
+    levels = [b""] * 64
     for leaf in leaves:
         level, top = 0, leaf
-        while complete and complete[-1][0] == level:
-            level, top = level + 1, hash_of(b"\x01", complete.pop()[1], top)
-        complete.append((level, top))
-    root = complete.pop()[1] if complete else hash_of()
-    while complete:
-        root = hash_of(b"\x01", complete.pop()[1], root)
-    return root
+        while levels[level]:
+            levels[level], level, top = b"", level + 1, hash_of(b"\x01", levels[level], top)
+        levels[level] = top
+    return reduce(lambda root, left: hash_of(b"\x01", left, root), [*filter(None, levels)] or [hash_of()])
 
 
 def entries(folder: Path, size: int) -> Iterator[tuple[bytes, bytes]]:
     """Yield every leaf's hash out of a copied log's files, and its bytes where the copy has them."""
-
-    def tile(kind: str) -> bytes:
-        *above, name = (part.zfill(3) for part in f"{number:,}".split(","))
-        whole = folder.joinpath("tile", kind, *(f"x{part}" for part in above), name)
-        parts = [part for part in whole.with_name(f"{name}.p").glob("*") if part.name.isdecimal()]
-        wide = (path for path in (whole, *parts) if path == whole or int(path.name) >= width)
-        return next((path.read_bytes() for path in wide if path.is_file()), b"")
-
     for number in range(-(-size // TILE)):
-        width, at = min(TILE, size - number * TILE), 0
-        bundle = tile("entries")
-        hashes = b"" if bundle else tile("0")
+        width, at, tiles = min(TILE, size - number * TILE), 0, []
+        *above, name = (part.zfill(3) for part in f"{number:,}".split(","))
+        for kind in ("entries", "0"):
+            whole = folder.joinpath("tile", kind, *(f"x{part}" for part in above), name)
+            wide = (
+                part
+                for part in whole.with_name(f"{name}.p").glob("*")
+                if part.name.isdecimal() and int(part.name) >= width
+            )
+            tiles.append(next((path.read_bytes() for path in (whole, *wide) if path.is_file()), b""))
+        bundle, hashes = tiles
         for place in range(width):
             end = at + 2 + int.from_bytes(bundle[at : at + 2], "big")
             entry, at = bundle[at + 2 : end], end
@@ -519,8 +501,7 @@ class Round:
             shape, where = "Withheld" if entry.get("withheld") is True else "Event", f"event {number}"
             faults = [*unlike(entry, shape, where)]
             if shape == "Event" and not faults:
-                kind = entry["type"] if entry["type"] in EVENT_TYPES else "an event of a round"
-                faults = [*unlike(entry["data"], kind, f"{where} ({entry['type']})")]
+                faults += unlike(entry["data"], entry["type"], f"{where} ({entry['type']})")
             self.faults["form"] += faults
             self.events += [] if faults else [Event(entry)]
         self.opened = (self.events or [Event({"version": 0, "position": 0})])[0]
@@ -547,8 +528,7 @@ class Round:
             self.check(step, event, [stream, number], [entry["stream"], event.version])
             self.check(step, event, "not in everybody's file", event.name, ok=event.type or self.only)
         for one, event in pairwise(self.events):
-            ok = event.position > one.position
-            self.check(step, f"{event}: position", f"> {one.position}", event.position, ok=ok)
+            self.check(step, f"{event}: position", max(one.position + 1, event.position), event.position)
         for one, event in pairwise(event for event in self.events if event.type):
             self.check(step, f"{event}: time", f"> {one.time}", event.time, ok=event.time > one.time)
             ahead = event.version - one.version  # a restart, seen or not, may let new parameters come
@@ -559,38 +539,37 @@ class Round:
 
     def check_order(self) -> None:
         """Hold the events against the order of a round, and those of each seat against a seat's."""
-        names = [f"{event.name}@{event['seat']}" if "seat" in event else event.name for event in self.events]
-        legal = ORDER.match("".join(f"{name}," for name in names))
-        count = legal.group().count(",") if legal else 0
-        ended = count == len(names) and {"RoundClosed", "RoundVoided"} & {*names}
-        where = self.events[count] if count < len(names) else "end"
-        self.check("order.phases", where, "the events of a round, in order", names[count:][:1], ok=ended)
-        stories = defaultdict[int, str](str)
+        legal = ORDER.match("".join(f"{event.place}," for event in self.events))
+        rest = self.events[legal.group().count(",") if legal else 0 :]
+        ok = not rest and self.of("RoundClosed", "RoundVoided")
+        found = [event.place for event in rest[:1]]
+        self.check("order.phases", [*rest, "end"][0], "the events of a round, in order", found, ok=ok)
         for event in self.events:
-            filed = self.seats[event["seat"]] if "seat" in event else self.once
-            filed.setdefault(event.name, event)
-            stories[event.get("seat", 0)] += f"{event.name},"
-        shared, dealt = self.rules["seating"]["shared_player_hand"], "Dealt_dealer" in self.once
-        self.check("order.seats", "a shared hand", dealt and shared, "Dealt_shared" in self.once)
+            (self.seats[event["seat"]] if "seat" in event else self.once).setdefault(event.name, event)
+        step, seating, dealt = "order.seats", self.rules["seating"], "Dealt_dealer" in self.once
+        shared = seating["shared_player_hand"]
+        self.check(step, "a shared hand", dealt and shared, "Dealt_shared" in self.once)
         story = SEAT + "Dealt_seat," * (dealt and not shared)
         story += REFUNDED if "RoundVoided" in self.once else PLAYED
-        for number, seat in self.seats.items():
-            ok = number <= self.rules["seating"]["seats"] and re.fullmatch(story, stories[number])
-            self.check("order.seats", f"seat {number}", story, stories[number], ok=ok)
-            for event in [event for event in seat.values() if ok and "player" in event]:
-                self.fields("order.seats", event, player=seat["AntePlaced"]["player"])
+        for number in self.seats:
+            events = [event for event in self.events if event.get("seat") == number]
+            told = "".join(f"{event.name}," for event in events)
+            legal = re.fullmatch(story, told) if number <= seating["seats"] else None
+            self.check(step, f"seat {number}", story, told, ok=legal)
+            players = {event["player"] for event in events if "player" in event}
+            self.check(step, f"seat {number}: players", 1, len(players))
 
     def check_seats(self) -> None:
         once, seats, play, step = self.once, self.seats.values(), self.rules["play"], "order.seats"
         players = Counter(seat["AntePlaced"]["player"] for seat in seats)
         self.check(step, "players", [self.only] if self.only else [*players], [*players])
-        most = max([0, *players.values()]), self.rules["seating"]["hands_per_player"]
-        self.check(step, "seats of a player", f"at most {most[1]}", most[0], ok=most[0] <= most[1])
+        most = max([0, *players.values()])
+        self.check(step, "seats of a player", min(most, self.rules["seating"]["hands_per_player"]), most)
         turns = [event["seat"] for event in self.of("CardExchanged", "Folded", "Raised")]
         self.check(step, "turns", sorted(turns) if play["decision_order"] == "seat" else turns, turns)
         timed = play["on_timeout"] == "fold" and "decision_seconds" in self.opened["parameters"]
         late = [str(event) for event in self.of("Folded") if event["decided_by"] == "timeout"]
-        self.check(step, "time-outs", [] if not timed else late, late)
+        self.check(step, "time-outs", late if timed else [], late)
         for event in self.of("BettingClosed"):
             unseen = sum(not earlier.type for earlier in self.events[: event.version])
             self.fields(step, event, seats=clamp(len(seats), event["seats"], len(seats) + unseen))
@@ -601,33 +580,31 @@ class Round:
 
     def check_stakes(self) -> None:
         table, pot, rules = self.opened["parameters"], self.opened.get("jackpot", {}), self.rules
-        offered = {bet["kind"]: bet["stake"] for bet in rules["side_bets"] if pot or bet["kind"] != "jackpot"}
         high = min(table["max_ante"], self.minor(rules.get("max_ante", "999999999")))
         fee_antes = rules.get("exchange", {"fee_antes": 0})["fee_antes"]  # no stake is 0: 0 is not offered
-        for seat in self.seats.values():
-            ante = seat["AntePlaced"]["amount"]
-            self.fields("stakes", seat["AntePlaced"], amount=clamp(table["min_ante"], ante, high))
-            if "Raised" in seat:
-                self.fields("stakes", seat["Raised"], amount=ante * rules["play"]["raise_multiple"])
-            if "CardExchanged" in seat:
-                self.fields("stakes", seat["CardExchanged"], fee=ante * fee_antes)
+        offered = {bet["kind"]: bet["stake"] for bet in rules["side_bets"] if pot or bet["kind"] != "jackpot"}
+        for event in self.of("AntePlaced", "Raised", "CardExchanged"):
+            ante = self.seats[event["seat"]]["AntePlaced"].stake
+            must = {"Raised": ante * rules["play"]["raise_multiple"], "CardExchanged": ante * fee_antes}
+            stake = must.get(event.type, clamp(table["min_ante"], ante, high))
+            self.check("stakes", f"{event}: amount", stake, event.stake)
         for event in self.of("SideBetPlaced"):
-            stake, amount = offered.get(event["bet"], "0"), event["amount"]
-            low, high = table["min_side_bet"], table["max_side_bet"]
+            stake, low, high = offered.get(event["bet"], "0"), table["min_side_bet"], table["max_side_bet"]
             if stake != "free":
                 low = high = table["bonus_stake"] if stake == "table" else self.minor(stake)
             jackpot = pot if event["bet"] == "jackpot" else {}
-            share, aside = (Decimal(jackpot.get(key, 0)) * amount for key in ("contribution", "diversion"))
-            must = upto(event, overflow=share if "ceiling" in jackpot else 0)
-            must |= {"contribution": share, "diversion": aside, "jackpot_id": jackpot.get("id")}
-            self.fields("stakes", event, **must, amount=clamp(low, amount, high))
+            share, aside = (
+                Decimal(jackpot.get(key, 0)) * event.stake for key in ("contribution", "diversion")
+            )
+            pools = upto(event, overflow=share if "ceiling" in jackpot else 0) | {"diversion": aside}
+            pools |= {"contribution": share, "jackpot_id": jackpot.get("id")}
+            self.fields("stakes", event, **pools, amount=clamp(low, event.stake, high))
 
     def stakes(self, seat: dict[str, Event]) -> dict[str, int]:
         """Return all that a seat staked, in the order in which bets are listed."""
         names = {"ante": "AntePlaced", "raise": "Raised", "exchange_fee": "CardExchanged"}
         names |= {bet["kind"]: f"SideBetPlaced_{bet['kind']}" for bet in self.rules["side_bets"]}
-        placed = {bet: seat[name] for bet, name in names.items() if name in seat}
-        return {bet: event.get("amount", event.get("fee", 0)) for bet, event in placed.items()}
+        return {bet: seat[name].stake for bet, name in names.items() if name in seat}
 
     def check_commitment(self) -> None:
         opened, step, house = self.opened, "cards.commitment", bytes.fromhex(self.opened["ruleset"]["sha256"])
@@ -638,29 +615,28 @@ class Round:
             self.notes[step] = "no commitment: a physical table dealt"
             self.faults[step] += [] if must == has else [(f"a deck from {source}", must, has)]
             return
-        seed, name, personalization = bytes.fromhex(facts["deck_seed"]), self.file["round_id"].encode(), b""
+        seed, name, personal = bytes.fromhex(facts["deck_seed"]), self.file["round_id"].encode(), b""
         made = hash_of(lp(b"stud-ledger/deck-commitment/1", seed, name, house)).hex()
         self.fields(step, opened, deck_commitment=made)
         antes = [seat["AntePlaced"] for _, seat in sorted(self.seats.items())]
         for ante in antes:
-            ok = ante.position > opened.position
-            self.check(step, ante, f"after the commitment at {opened.position}", ante.position, ok=ok)
+            self.check(step, f"{ante}: position", max(ante.position, opened.position + 1), ante.position)
             if "client_seed" in ante:
                 ok = ante.command != opened.command
                 self.check(step, ante, "a client seed after the commitment", "one with it", ok=ok)
-                personalization += lp(b"%d" % ante["seat"], ante["client_seed"].encode())
+                personal += lp(b"%d" % ante["seat"], ante["client_seed"].encode())
         together = any(ante.command == opened.command for ante in antes)
         self.notes[step] = "same_command" if together else "before_stake" if antes else "no stake"
-        self.deck = shuffled(seed, lp(b"stud-deck-1", name, house) + personalization)
+        self.deck = shuffled(seed, lp(b"stud-deck-1", name, house) + personal)
 
     def check_cards(self) -> None:
         """Hold every card that was dealt or bought against the place in the deck that it comes from."""
         if "Dealt_dealer" not in self.once:
             return
-        step, deal = "cards.places", self.rules["deal"]
-        hands, reveal = self.of("Dealt"), self.of("DealerQualified")
-        first, count, ups = self.once["BettingClosed"].version + 1, self.hands, deal["dealer_up_indices"]
+        step, deal, betting = "cards.places", self.rules["deal"], self.once["BettingClosed"]
         came: list[tuple[Event, int, str]] = []
+        hands, reveal = self.of("Dealt"), self.of("DealerQualified")
+        first, count, ups = betting.version + 1, self.hands, deal["dealer_up_indices"]
         seats = [event["seat"] for event in hands if "seat" in event]
         self.check(step, "order of seats", sorted(seats), seats)
         self.check(step, "hands before the dealer's", count, hands[-1].version - first)
@@ -672,8 +648,6 @@ class Round:
             self.fields(step, event, indices=places if self.deck else None, up_indices=up)
             self.check(step, f"{event}: number of cards", len(places), len(event["cards"]))
             came += zip([event] * HAND, places, event["cards"], strict=False)
-        for event in reveal:
-            self.check(step, "up-cards", hands[-1]["cards"], [event["cards"][up] for up in ups])
         burn = HAND * (count + 1)  # the next undealt card is burned, the one after it drawn
         for event in self.of("CardExchanged"):
             seat, given = self.seats[event["seat"]], event.get("burn_index", 0)
@@ -686,10 +660,12 @@ class Round:
             self.fields(step, event, burn_index=places[0], drawn_index=places[1])
             came.append((event, burn + 1, event["drawn"]))
             burn += 2
-        seen = Counter(card for event, _, card in came if event.name != "Dealt_dealer" or not reveal)
-        self.check("cards.unique", "cards there twice", [], [card for card in seen if seen[card] > 1])
-        wrong = [card for card in came if self.deck[card[1] : card[1] + 1] != [card[2]]]
-        if len(wrong) * 2 > len(came) and self.deck and len(self.seats) < self.once["BettingClosed"]["seats"]:
+        dealt = {place: card for _, place, card in came}
+        self.check(step, "up-cards", [], [str(event) for event, place, card in came if dealt[place] != card])
+        twice = [card for card, count in Counter(dealt.values()).items() if count > 1]
+        self.check("cards.unique", "cards there twice", [], twice)
+        wrong = sum(self.deck[place : place + 1] != [card] for _, place, card in came)
+        if wrong * 2 > len(came) and self.deck and len(self.seats) < betting["seats"]:
             self.open.add("cards.deck")
             self.notes["cards.deck"] = "other players' withheld client seeds may have changed the deck"
         for event, place, card in came if self.deck and "cards.deck" not in self.open else ():
@@ -702,12 +678,9 @@ class Round:
 
     def plays(self) -> bool:
         """Tell whether the dealer's hand was revealed and qualifies."""
-        if "DealerQualified" not in self.once:
-            return False
-        cards, least = self.once["DealerQualified"]["cards"], self.rules["qualify"]
-        if least == "ace_king":
-            return rank(cards)[0] > 0 or {"A", "K"} <= {card[0] for card in cards}
-        return rank(cards)[0] >= CATEGORIES.index(least)
+        dealer, least = self.once.get("DealerQualified"), self.rules["qualify"]
+        floor = (0, [12, 11]) if not dealer or least == "ace_king" else (CATEGORIES.index(least), [])
+        return dealer is not None and rank(dealer["cards"]) >= floor
 
     def outcome(self, seat: dict[str, Event]) -> str:
         if "Folded" in seat or not self.plays():
@@ -717,17 +690,16 @@ class Round:
 
     def prize(self, seat: dict[str, Event], kind: str) -> dict[str, Any]:
         """Return what a side bet's rules give for a seat's cards: odds, an award, or {} for nothing."""
-        bets = [bet for bet in self.rules["side_bets"] if bet["kind"] == kind]
-        for bet in bets[:1] if f"SideBetPlaced_{kind}" in seat else ():
-            taken = "CardExchanged" in seat and kind in self.rules["exchange"]["forfeits"]
-            folded = "Folded" in seat and not bet["survives_fold"]
-            if taken or folded or (bet["needs_dealer_to_qualify"] and not self.plays()):
-                return {}
-            if kind == "five_plus_one":
-                six = category([*self.hand(seat), self.once["Dealt_dealer"]["cards"][0]])
-                return {"odds": bet["pays"][six]} if six in bet["pays"] else {}
-            return dict(bet["awards"].get(category(self.hand(seat)), {}))
-        return {}
+        bet: dict[str, Any] = next((bet for bet in self.rules["side_bets"] if bet["kind"] == kind), {})
+        taken = "CardExchanged" in seat and kind in self.rules["exchange"]["forfeits"]
+        if f"SideBetPlaced_{kind}" not in seat or taken or ("Folded" in seat and not bet["survives_fold"]):
+            return {}
+        if bet["needs_dealer_to_qualify"] and not self.plays():
+            return {}
+        if kind == "five_plus_one":
+            six = category([*self.hand(seat), self.once["Dealt_dealer"]["cards"][0]])
+            return {"odds": bet["pays"][six]} if six in bet["pays"] else {}
+        return dict(bet["awards"].get(category(self.hand(seat)), {}))
 
     def leg(self, seat: dict[str, Event], bet: str, stake: int, cap: int) -> dict[str, Any]:
         """Return what a bet must do. A raise wins at most `cap`; a jackpot's award is checked by itself."""
@@ -763,18 +735,16 @@ class Round:
     def check_jackpot(self) -> None:
         owed = {number: self.prize(seat, "jackpot") for number, seat in sorted(self.seats.items())}
         whole = [number for number, given in owed.items() if given.get("percent") == WHOLE_METER]
-        must: list[list[Any]] = []
-        for number, given in owed.items():
-            hits = whole if whole[:1] == [number] else [number] if given and number not in whole else []
-            must += [*(["JackpotHit", hit] for hit in hits), ["Settled", number]]
+        hits = [(whole[0] if seat in whole else seat, "JackpotHit", seat) for seat in owed if owed[seat]]
+        must = [list(line[1:]) for line in sorted([*hits, *((seat, "Settled", seat) for seat in owed)])]
         found = [[event.type, event["seat"]] for event in self.of("JackpotHit", "Settled")]
         if self.only is not None:  # another player's royal may have brought this player's award forward
             must, found = sorted(must), sorted(found)
         self.check("jackpot.order", "order", must, found)
         for event in self.of("JackpotHit") if must == found else ():
             figures = self.award(event, owed[event["seat"]], whole)
-            hand = self.hand(self.seats[event["seat"]])
-            self.fields("jackpot.awards", event, **figures, category=category(hand))
+            figures["category"] = category(self.hand(self.seats[event["seat"]]))
+            self.fields("jackpot.awards", event, **figures)
 
     def award(self, event: Event, given: dict[str, Any], whole: list[int]) -> dict[str, Any]:
         """Return an award's figures for the meter recorded before it; `whole` share the whole meter."""
@@ -791,7 +761,7 @@ class Round:
             paid = min(event["award"], int(meter))
             last = meter - paid < self.hands
         after, reset = meter - paid + house, pot["reset"] * last
-        room = max(0, pot.get("ceiling", AMOUNT_MAX) - after - reset) * last
+        room = max(0, pot.get("ceiling", INTEGER_MAX) - after - reset) * last
         pools = upto(event, from_overflow=room, restart_from_diversion=reset)
         figures = {"award": paid, "from_meter": paid - house, "from_house": house, "jackpot_id": pot["id"]}
         after += reset + pools["from_overflow"]
@@ -807,15 +777,15 @@ class Round:
             since = one["previous_position"] if still else one.position if "seat" in one else 1
             certain = self.only is None and "seat" in one and one.apart == event.apart
             last, previous = one.position if certain else event.position - 1, event["previous_position"]
-            self.fields(step, event, previous_position=clamp(since, previous, last))
+            must = {"previous_position": clamp(since, previous, last)}
             if "order" in one and "order" in event:
-                last = one["order"] + 1 if certain else INTEGER_MAX
-                self.fields(step, event, order=clamp(one["order"] + 1, event["order"], last))
+                must["order"] = one["order"] + 1 if certain else max(one["order"] + 1, event["order"])
             if "seat" in one and (certain or previous == one.position):
                 over = one.get("overflow")
                 high = INTEGER_MAX if over == one.get("contribution") else ceiling
                 bet = clamp(ceiling if over else 0, event["meter_before"], high)
-                self.fields(step, event, meter_before=one.get("meter_after", bet))
+                must["meter_before"] = one.get("meter_after", bet)
+            self.fields(step, event, **must)
 
     def check_void(self) -> None:
         must, cause = list[list[Any]](), self.once["RoundVoided"]["cause"]
@@ -841,18 +811,18 @@ class Round:
         last, game, step = dict[str, Event](), Counter[int](), "money.conservation"
         players, pot = 0, Decimal(0)
         for event in self.events:
-            stake = event.get("fee", event["amount"] if event.type in STAKING else 0)
             legs = event.get("bets", [])  # what a jackpot won was paid by its JackpotHit
             won = sum(leg.get("won", 0) for leg in legs if leg["bet"] != "jackpot")
             back = won + sum(leg.get("returned", leg["stake"]) for leg in legs)
-            wallet, change = event.get("award", 0) + back - stake, sum(moves(event.type, event).values())
+            wallet = event.get("award", 0) + back - event.stake
+            change = sum(moves(event.type, event).values())
             players, pot = players + wallet, pot + change
             if "balance_after" in event:
                 one = last.get(event["player"], self.opened)
                 if "balance_after" in one and one.apart == event.apart:
                     self.fields("money.balances", event, balance_after=one["balance_after"] + wallet)
                 last[event["player"]] = event
-                game[event["seat"]] += stake - sum(leg["stake"] for leg in legs)
+                game[event["seat"]] += event.stake - sum(leg["stake"] for leg in legs)
             if "from_house" in event:
                 restart = event.get("restart", 0) - event.get("restart_from_diversion", 0)
                 paid = event["from_house"] + restart - change
@@ -877,22 +847,25 @@ class Round:
             self.check(step, "signed by one of", asked.key, signers, ok={*asked.key} & {*signers})
         whose = "a key that you know" if asked.key else "a key that only this file names (see --key)"
         self.notes[step] = f"{note.origin}, {note.size} entries, signed by {whose}"
+        step, seen = "log.witness", list[str]()
         names = {name for name, _ in note.signatures} - {vkey.split("+")[0] for vkey in log["keys"]}
         if names and not asked.witness:
-            self.open.add("log.witness")
-            self.notes["log.witness"] = f"not checked without --witness: {', '.join(sorted(names))}"
+            self.open.add(step)
+            seen = [f"not checked without --witness: {', '.join(sorted(names))}"]
         for vkey in asked.witness:
             time = note.signed(vkey, WITNESS)
-            self.check("log.witness", vkey, "cosigned", "nothing, or wrongly", ok=time is not None)
-            seen = f"{vkey.split('+')[0]} at {datetime.fromtimestamp(time or 0, UTC):%Y-%m-%d %H:%M:%S} UTC"
-            self.notes["log.witness"] = ", ".join(filter(None, (self.notes.get("log.witness"), seen)))
+            self.check(step, vkey, "cosigned", "nothing, or wrongly", ok=time is not None)
+            seen.append(
+                f"{vkey.split('+')[0]} at {datetime.fromtimestamp(time or 0, UTC):%Y-%m-%d %H:%M:%S} UTC"
+            )
+        self.notes |= {step: ", ".join(seen)} if seen else {}
         self.check("log.leaves", "proofs", len(self.events), len(log["proofs"]))
         for entry, event, proof in zip(self.file["events"], self.events, log["proofs"], strict=False):
             data = canonical(entry)
             leaf = hash_of(b"\x00", data) if event.type else bytes.fromhex(entry["leaf_sha256"])
             ok = event.position <= note.size and len(data) <= ENTRY_BYTES_MAX
             self.check("log.leaves", event, f"an entry of {note.size}", event.position, ok=ok)
-            root = climb(leaf, event.position - 1, note.size, [*map(unbase, proof)])
+            root = climb(event.position, note.size, b"", leaf, [*map(unbase, proof)])[1]
             self.check("log.inclusion", event, note.root.hex(), root.hex())
         self.check_growth(note, log["earlier"], asked.since)
         if asked.jackpot:
@@ -901,8 +874,8 @@ class Round:
     def check_growth(self, note: Checkpoint, earlier: dict[str, Any], since: str) -> None:
         step, size, old = "log.consistency", earlier["size"], unbase(earlier["root"])
         proof, known = [*map(unbase, earlier["proof"])], {size: old, note.size: note.root}
-        roots = grow(size, note.size, old, proof) if size else (b"" if proof else hash_of(), note.root)
-        self.check(step, f"roots at {size} and {note.size}", show((old, note.root)), show(roots))
+        grown = climb(size, note.size, old, b"", proof) if size else (b"" if proof else hash_of(), note.root)
+        self.check(step, f"roots at {size} and {note.size}", show((old, note.root)), show(grown))
         self.notes[step] = f"since {size} entries, of the file's own choice"
         if since:
             saved = Checkpoint(since)
@@ -1000,22 +973,21 @@ def examine(raw: bytes, asked: argparse.Namespace = NOTHING) -> Round:
 # ── The report ──────────────────────────────────────────────────────────────────────────────────────────
 def plain(value: object) -> str:
     """Write a value as text: amounts without superfluous zeros, hashes in hex."""
-    if isinstance(value, bytes):
-        return value.hex()
-    return f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)
+    text = f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)
+    return value.hex() if isinstance(value, bytes) else text
 
 
 def show(value: object) -> str:
     """Write any value in one short line of plain ASCII, whatever a file puts into it."""
     text = json.dumps(value, sort_keys=True, default=plain)
-    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "..."
+    return text[:SHOWN_CHARACTERS] + "..." * (len(text) > SHOWN_CHARACTERS)
 
 
 def report(game: Round) -> dict[str, Any]:
-    checks, verified = {}, game.verdict() == "verified"
+    checks, verified, names = {}, game.verdict() == "verified", ("where", "expected", "found")
     for step, says in STEPS.items():
-        faults = [{"where": where, "expected": must, "found": it} for where, must, it in game.faults[step]]
         check = {"result": game.result(step), "says": says, "note": game.notes.get(step, "")}
+        faults = [dict(zip(names, fault, strict=True)) for fault in game.faults[step]]
         checks[step] = check | {"compared": game.compared[step], "faults": faults}
     proved = [says for step, says in STEPS.items() if verified and game.result(step) == "PASS"]
     found = {"verdict": game.verdict(), "reason": game.unusable, "checks": checks, "proved": proved}
@@ -1027,12 +999,11 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     """Yield a report's lines for people."""
     for step, check in found["checks"].items():
         yield f"{check['result']}  {step:18}  {check['says']}" + f" [{check['note']}]" * bool(check["note"])
-        for fault in check["faults"][:SHOWN_FAULTS]:
-            where, must, there = map(show, fault.values())
+        for where, must, there in (map(show, fault.values()) for fault in check["faults"][:SHOWN_FAULTS]):
             yield f"        {where[1:-1]}: expected {must}, found {there}"
     titles = {"proved": "PROVED FROM THIS FILE", "recorded": "RECORDED BUT NOT DERIVABLE FROM IT"}
-    for name in ("proved", "recorded", "not_covered"):
-        yield from ["", titles.get(name, "NOT COVERED"), *(f"  - {line}" for line in found[name])]
+    for name, title in (titles | {"not_covered": "NOT COVERED"}).items():
+        yield from ["", title, *(f"  - {line}" for line in found[name])]
 
 
 def main(arguments: list[str]) -> int:
