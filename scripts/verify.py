@@ -24,7 +24,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import reduce
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -51,6 +50,8 @@ log.consistency: since the earlier checkpoint the log only grew, and nothing bef
 log.jackpot: the copied log is the signed one, and in it the meter follows from the jackpot's opening
 """
 STEPS: Final[dict[str, str]] = dict(re.findall(r"([a-z.]+): (.+?)(?: \||\n)", STEP_LINES))
+# The steps that run whatever others of them found, once those before them passed.
+LATE: Final = ("cards", "result", "jackpot", "void", "money", "log")
 RECORDED: Final = """times and positions (only that they grow), the gaming day, salts, hashes of answers
 who: pseudonyms, sessions, channels, actors, commands; whether a decision was the player's own
 wallet balances before the round, and wherever events outside this file may lie between
@@ -61,6 +62,8 @@ NOT_COVERED: Final = """in one player's file: other players' events, which are w
 that players could see rules and commitment before they staked, and corrections after the round
 that the log shows everybody the same: for this compare a witness's or your own earlier checkpoint
 without --key: whose key it is that signed; the one in the file shows nothing against its owner""".split("\n")
+TITLES: Final = {"proved": "PROVED FROM THIS FILE", "recorded": "RECORDED BUT NOT DERIVABLE FROM IT"}
+TITLES["not_covered"] = "NOT COVERED"
 NO_LOG: Final = "log proof: this file has none, so nothing shows that its events are those in the log"
 FILE_BYTES_MAX, ENTRY_BYTES_MAX, INTEGER_MAX, KEY_BYTES = 64 * 2**20, 65_535, 2**53 - 1, 32
 HAND, WHOLE_METER, TILE, LOG, WITNESS, SHOWN_FAULTS, SHOWN_CHARACTERS = 5, 100, 256, 1, 4, 5, 300
@@ -69,6 +72,7 @@ NOTHING: Final = argparse.Namespace(key=[], witness=[], since="", jackpot=None)
 ODD: Final = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
 STAKING: Final = ("AntePlaced", "SideBetPlaced", "Raised")
 RANKS, POOLS = "23456789TJQKA", ("meter", "overflow", "diversion")
+TERMS: Final = ("contribution", "diversion", "reset", "ceiling")
 DECK: Final = [rank + suit for rank in RANKS for suit in "cdhs"]
 CATEGORIES: Final = """high_card pair two_pair three_of_a_kind straight flush full_house four_of_a_kind
     straight_flush royal_flush""".split()
@@ -77,13 +81,10 @@ THREE_DECIMALS: Final = "BHD IQD JOD KWD LYD OMR TND"  # all others have two
 # The order of a round's events, each written as its name, `@seat` where it is of one, and a comma. In one
 # player's file the events of others are withheld; they may stand where such events can be.
 VOID: Final = r"RoundVoided,(?:(?:ContributionReversed|StakeRefunded)@\d+,|withheld,)*+"
-ORDER: Final = re.compile(
-    rf"""RoundOpened,(?:AntePlaced(@\d+),(?:SideBetPlaced_\w+\1,)*|withheld,)*+
-    (?:{VOID}|BettingClosed,(?:{VOID}|(?:Dealt_shared,|(?:Dealt_seat@\d+,|withheld,)++)(?:Dealt_dealer,
-    (?:(?:CardExchanged|Folded|Raised)@\d+,|withheld,)*+(?:DealerQualified,)?
-    (?:{VOID}|(?:(?:JackpotHit|Settled)@\d+,|withheld,)++(?:RoundClosed,)?)?)?)?)?""",
-    re.VERBOSE,
-)
+ORDER: Final = rf"""RoundOpened,(?:AntePlaced(@\d+),(?:SideBetPlaced_\w+\1,)*|withheld,)*+
+(?:{VOID}|BettingClosed,(?:{VOID}|(?:Dealt_shared,|(?:Dealt_seat@\d+,|withheld,)++)(?:Dealt_dealer,
+(?:(?:CardExchanged|Folded|Raised)@\d+,|withheld,)*+(?:DealerQualified,)?
+(?:{VOID}|(?:(?:JackpotHit|Settled)@\d+,|withheld,)++(?:RoundClosed,)?)?)?)?)?"""
 # What happens at one seat, in order: its bets, each once, its hand, and then one of two endings.
 SEAT: Final = r"AntePlaced,(?:SideBetPlaced_(\w+),(?!.*SideBetPlaced_\1,))*"
 PLAYED: Final = "(?:CardExchanged,)?(?:Folded|Raised),(?:JackpotHit,)?Settled,"
@@ -91,83 +92,81 @@ REFUNDED: Final = "(?:CardExchanged,)?(?:Folded,|Raised,)?(?:ContributionReverse
 # What each event adds to a jackpot's pools and takes out of them; `to.` are those of the jackpot it goes to.
 MOVE_LINES: Final = """
 RoundOpened JackpotParametersScheduled JackpotParametersActivated meter+top_up JackpotOpened meter+reset
-JackpotAdjusted pool+amount
-SideBetPlaced meter+contribution meter-overflow overflow+overflow diversion+diversion
-JackpotHit meter-from_meter meter+from_overflow overflow-from_overflow
-    meter+restart diversion-restart_from_diversion
-ContributionReversed meter-from_meter overflow-from_overflow diversion-from_diversion
-JackpotTransferred meter-amount overflow-overflow diversion-diversion to.meter+amount to.meter-above_ceiling
-    to.overflow+overflow to.overflow+above_ceiling to.diversion+diversion
+JackpotAdjusted pool+amount SideBetPlaced meter+contribution meter-overflow overflow+overflow
+ diversion+diversion ContributionReversed meter-from_meter overflow-from_overflow diversion-from_diversion
+JackpotHit meter-from_meter meter+from_overflow overflow-from_overflow meter+restart
+ diversion-restart_from_diversion JackpotTransferred meter-amount overflow-overflow diversion-diversion
+ to.meter+amount to.meter-above_ceiling to.overflow+overflow to.overflow+above_ceiling to.diversion+diversion
 """
-MOVES: Final = {
-    kind: re.findall(r"(\S+)([+-])(\S+)", changes)
-    for kind, changes in re.findall(r"([A-Z]\w+)([^A-Z]*)", MOVE_LINES)
+MOVE: Final = re.compile(r"(\S+)([+-])(\S+)")
+MOVES: Final = {kind: MOVE.findall(text) for kind, text in re.findall(r"([A-Z]\w+)([^A-Z]*)", MOVE_LINES)}
+# A kind is a whole number within bounds, a regular expression, a type of Python, a shape, a list `[kind]`, or
+# a table by hand category `{kind}`. A shape is a name and its fields: `name:kind`, or `name` alone where the
+# kind has the same name, or is text; with `?` in front where it may be absent.
+KIND_LINES: Final = r"""
+exponent=0..4 index=0..51 odds=1..100000 percent=1..100 schema=1..1 seat=1..5000 size=0..9007199254740991
+position previous_position version=1..9007199254740991 amount=1..1000000000000 sum
+balance_after=0..9000000000000000 exact contribution diversion from_diversion from_house from_meter
+from_overflow meter_after meter_before overflow restart
+restart_from_diversion=(0|[1-9][0-9]{0,15})(\.[0-9]{0,3}[1-9])? code=[A-Z]{3} units=[0-9]{1,12}(\.[0-9]{1,3})?
+card=[2-9TJQKA][cdhs] decided_by=player|operator kind=jackpot|five_plus_one|bonus qualify=[a-z_]+
+deck_seed=[0-9a-f]{96} sha256=[0-9a-f]{64} hash=[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=
+salt=[A-Za-z0-9_-]{22} token=[A-Za-z0-9_-]{43} share=(0|1)(\.[0-9]{1,4})? bool dict no_such_field=(?!)
+id player command jackpot_id round_id table_id=[A-Za-z0-9._-]{1,64} stream=round-[A-Za-z0-9._-]{1,64}
+recorded_at=[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z
+text=[^\x00-\x1f\x7f\ud800-\udfff]{1,600}
+"""
+TYPES: Final = {*re.findall("[A-Z][A-Za-z]+", ORDER)}
+KINDS: Final[dict[str, Any]] = {"type": "|".join(TYPES)} | {
+    name: rule or range(int(low), int(high) + 1)
+    for names, low, high, rule in re.findall(r"([\w\s]+)=(?:(\d+)\.\.(\d+)|(\S+))", KIND_LINES)
+    for name in names.split()
 }
-# A shape is a name and its fields: `name:kind`, or `name` alone where the kind has the same name; with `?` in
-# front where it may be absent. A kind is a shape, a list `[kind]`, a table by hand category `{kind}`, one of
-# KINDS (a type, a range of whole numbers, or a regular expression), or a regular expression itself.
 SHAPE_LINES: Final = """
-File format:stud-ledger/evidence/[12] round_id player events:[object] ruleset:object ?jackpot:object
- currency:Currency ?log:Log ?sha256
-Log origin:text keys:[text] checkpoint:prose proofs:[[hash]] earlier:Earlier
-Earlier size root:hash proof:[hash]; Currency code exponent
-Event data:object meta:Meta position recorded_at salt:[A-Za-z0-9_-]{22} stream type version
-Meta actor:text command schema ?shown:[A-Za-z0-9_-]{43} ?trace:text
-Withheld position stream version withheld:bool leaf_sha256:sha256
-RoundOpened table_id ruleset:Ruleset currency:code account_class:real|test deal_source:rng|table
- gaming_day:text parameters:Table build:text ?deck_commitment:sha256 ?deck_algorithm:stud-deck-1 ?rng:text
- ?jackpot:Pot; Ruleset id version sha256
+File format:stud-ledger/evidence/[12] round_id player events:[dict] ruleset:dict ?jackpot:dict
+ currency:Currency ?log:Log ?sha256; Currency code exponent; Earlier size root:hash proof:[hash]
+Log origin keys:[text] checkpoint:str proofs:[[hash]] earlier:Earlier; Meta actor command schema ?shown:token
+ ?trace; Event data:dict meta:Meta position recorded_at salt stream type version
+Withheld position stream version withheld:bool leaf_sha256:sha256; Ruleset id version sha256
+RoundOpened table_id ruleset:Ruleset currency:code account_class:real|test deal_source:rng|table gaming_day
+ parameters:Table build ?deck_commitment:sha256 ?deck_algorithm:stud-deck-1 ?rng ?jackpot:Pot
 Pot id version sha256 contribution:share reset:sum ?ceiling:sum ?diversion:share
-Table min_ante:amount max_ante:amount zone:text cutoff_hour:sum min_side_bet:sum max_side_bet:sum
+Table min_ante:amount max_ante:amount zone cutoff_hour:sum min_side_bet:sum max_side_bet:sum
  ?raise_win_cap:amount ?bonus_stake:amount ?decision_seconds:position
-AntePlaced seat player amount balance_after ?session_id:text ?channel:text ?client_seed:text
-SideBetPlaced seat player bet:kind amount balance_after ?contribution:exact ?jackpot_id ?overflow
- ?diversion:exact; BettingClosed seats:seat; RoundClosed ?deck_seed
+AntePlaced seat player amount balance_after ?session_id ?channel ?client_seed
+SideBetPlaced seat player bet:kind amount balance_after ?contribution ?jackpot_id ?overflow ?diversion
+BettingClosed seats:seat; RoundClosed ?deck_seed; RoundVoided cause ?deck_seed ?note_sha256:sha256
 Dealt to:seat|shared|dealer cards:[card] ?seat ?indices:[index] ?up_indices:[index]
 CardExchanged seat player fee:amount discard:card drawn:card forfeited:[kind] decided_by balance_after
  ?burn_index:index ?drawn_index:index; Folded seat decided_by:player|timeout|operator
-Raised seat player amount decided_by balance_after
-DealerQualified cards:[card] category qualified:bool ?indices:[index]
-Settled seat player result:text bets:[Leg] shown:bool balance_after category
-Leg bet:text stake:amount returned:sum won:sum ?odds; Refund bet:text stake:amount
+Raised seat player amount decided_by balance_after; Leg bet stake:amount returned:sum won:sum ?odds
+DealerQualified cards:[card] category qualified:bool ?indices:[index]; Refund bet stake:amount
+Settled seat player result bets:[Leg] shown:bool balance_after category
+StakeRefunded seat player amount bets:[Refund] balance_after
 JackpotHit seat player jackpot_id category award:sum from_meter from_house meter_before meter_after
  order:position previous_position balance_after ?restart ?restart_from_diversion ?from_overflow
 ContributionReversed seat player jackpot_id amount:exact from_meter from_house meter_before meter_after
  previous_position ?from_overflow ?from_diversion
-StakeRefunded seat player amount bets:[Refund] balance_after
-RoundVoided cause:text ?deck_seed ?note_sha256:sha256
-RuleSet id title:prose source:prose currencies:[code] ?max_ante:units seating:Seating deal:Deal play:Play
- qualify:[a-z_]+ raise_pays:{odds} ?raise_cap:Cap side_bets:[SideBet] ?exchange:Exchange
- misdeal_causes:[text] void_policy:refund_all rounding:down names:object readings:[object]
-Seating seats:seat hands_per_player:seat shared_player_hand:bool
-Deal pattern:round_robin|block player_cards:up|down dealer_up_indices:[index]
+RuleSet id title:str source:str currencies:[code] ?max_ante:units seating:Seating deal:Deal play:Play qualify
+ raise_pays:{odds} ?raise_cap:Cap side_bets:[SideBet] ?exchange:Exchange misdeal_causes:[text]
+ void_policy:refund_all rounding:down names:dict readings:[dict]
+Seating seats:seat hands_per_player:seat shared_player_hand:bool; Deal pattern:round_robin|block
+ player_cards:up|down dealer_up_indices:[index]; Cap scope:raise_per_hand|aggregate ?amount:units
 Play raise_multiple:seat decision_order:any|seat on_timeout:fold|void reveal_if_all_fold:bool
- show_hands:all|called|jackpot_when_not_qualified settlement_order:(seat)
+ show_hands:all|called|jackpot_when_not_qualified settlement_order:(seat); Award ?percent ?fixed:units
+ funding:meter|house; Exchange fee_antes:seat burn:per_exchange forfeits:[kind]
 SideBet kind stake:free|table|[0-9.]+ basis:to_1|for_1 survives_fold:bool needs_dealer_to_qualify:bool
- pays:{odds} awards:{Award}; Award ?percent ?fixed:units funding:meter|house
-Cap scope:raise_per_hand|aggregate ?amount:units; Exchange fee_antes:seat burn:per_exchange forfeits:[kind]
+ pays:{odds} awards:{Award}
 """
+FIELD: Final = re.compile(r"(\??)(\w+):?(\S*)")
 SHAPES: Final = {  # of each shape the fields and their kinds, with `?` where one may be absent
-    shape: {name: may + (kind or name) for may, name, kind in re.findall(r"(\??)(\w+):?(\S*)", fields)}
+    shape: {
+        name: may + (kind or (name, "text")[name not in KINDS]) for may, name, kind in FIELD.findall(fields)
+    }
     for shape, fields in re.findall(r"(\w+) ([^;\n]+(?:\n [^;\n]+)*)", SHAPE_LINES)
 }
-EXACT: Final = r"(0|[1-9][0-9]{0,15})(\.[0-9]{0,3}[1-9])?"
-RULES: Final[dict[str, Any]] = {
-    "bool": bool, "object": dict, "no_such_field": (), "exponent": range(5), "index": range(52),
-    "odds": range(1, 10**5 + 1), "percent": range(1, 101), "schema": range(1, 2), "seat": range(1, 5001),
-    "position previous_position version": range(1, INTEGER_MAX + 1), "size": range(INTEGER_MAX + 1),
-    "amount": range(1, 10**12 + 1), "sum balance_after": range(9 * 10**15 + 1), "code": "[A-Z]{3}",
-    "exact from_house from_meter from_overflow from_diversion meter_before meter_after overflow restart "
-    "restart_from_diversion": EXACT, "card": f"[{RANKS}][cdhs]", "deck_seed": "[0-9a-f]{96}",
-    "decided_by": "player|operator", "hash": "[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=",
-    "id player command round_id table_id jackpot_id": "[A-Za-z0-9._-]{1,64}",
-    "kind": "jackpot|five_plus_one|bonus", "sha256": "[0-9a-f]{64}", "share": r"(0|1)(\.[0-9]{1,4})?",
-    "recorded_at": r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z",
-    "prose": "(?s:.*)", "stream": "round-[A-Za-z0-9._-]{1,64}",
-    "text category": "[^\x00-\x1f\x7f\ud800-\udfff]{1,600}",
-    "type": "|".join(re.findall("[A-Z][A-Za-z]+", ORDER.pattern)), "units": r"[0-9]{1,12}(\.[0-9]{1,3})?",
-}  # fmt: skip
-KINDS: Final = {kind: rule for kinds, rule in RULES.items() for kind in kinds.split()}
+SHAPES.update((f"{{{kind}}}", dict.fromkeys(CATEGORIES, f"?{kind}")) for kind in ("odds", "Award"))
+SHAPES.update((f"Event {kind}", SHAPES["Event"] | {"data": kind}) for kind in TYPES)
 Fault = tuple[str, object, object]  # where, what was expected, what was found
 
 
@@ -181,14 +180,18 @@ class Event(dict[str, Any]):
     def __init__(self, entry: dict[str, Any]) -> None:
         self.type, self.version, self.position = entry.get("type", ""), entry["version"], entry["position"]
         self.time, self.command = entry.get("recorded_at", ""), entry.get("meta", {}).get("command", "")
-        data, shape = entry.get("data", {}), SHAPES.get(self.type, {})
-        exact = {name for name, kind in shape.items() if KINDS.get(kind.strip("?")) == EXACT} & data.keys()
+        data, kinds = entry.get("data", {}), SHAPES.get(self.type, {})
+        exact = {name for name in data if KINDS.get(kinds.get(name, "").strip("?")) == KINDS["exact"]}
         super().__init__({**data, **{name: Decimal(data[name]) for name in exact}})
         detail = {"SideBetPlaced": self.get("bet"), "Dealt": self.get("to")}.get(self.type)
         self.name = f"{self.type}_{detail}" if detail else self.type or "withheld"
         self.place = f"{self.name}@{self['seat']}" if "seat" in self else self.name
         self.stake = self.get("fee", self["amount"] if self.type in STAKING else 0)
         self.apart = self.position - self.version  # alike where no event outside this file can lie between
+        self.moves: dict[str, Decimal] = defaultdict(Decimal)  # in a jackpot's pools
+        for pool, sign, field in MOVES.get(self.type, ()):
+            change = Decimal(self.get(field, 0)) * int(f"{sign}1")
+            self.moves[self["pool"] if pool == "pool" else pool] += change
 
     def __str__(self) -> str:
         return f"event {self.version} ({self.place.replace('@', ', seat ')})"
@@ -197,25 +200,23 @@ class Event(dict[str, Any]):
 # ── Reading ─────────────────────────────────────────────────────────────────────────────────────────────
 def unlike(value: Any, kind: str, path: str) -> Iterator[Fault]:
     """Yield every difference between a JSON value and the kind it must be."""
-    shape = dict.fromkeys(CATEGORIES, f"?{kind[1:-1]}") if kind[0] == "{" else SHAPES.get(kind)
-    many = kind[0] + kind[-1] == "[]"
-    rule = KINDS.get(kind, () if shape or many else kind)  # a type, a range, or a regular expression
-    of: Any = str if isinstance(rule, str) else int if isinstance(rule, range) else rule
+    shape, many = SHAPES.get(kind), kind[0] == "["
+    rule: Any = (
+        () if shape or many else KINDS.get(kind, kind)
+    )  # the numbers that it may be, or what text is like
+    of: Any = str if isinstance(rule, str) else int
     if shape and isinstance(value, dict):
-        needed = [name for name, inner in shape.items() if inner[0] != "?"]
-        for name in {**dict.fromkeys(needed), **value}:
+        for name in {**{name: 0 for name, inner in shape.items() if inner[0] != "?"}, **value}:
             yield from unlike(value.get(name), shape.get(name, "no_such_field").strip("?"), f"{path}.{name}")
     elif many and isinstance(value, list):
         for number, item in enumerate(value):
             yield from unlike(item, kind[1:-1], f"{path}[{number}]")
-    elif type(value) is not of or not (
-        re.fullmatch(rule, value) if of is str else of is not int or value in rule
-    ):
-        yield path, kind, value
+    elif type(value) is not of or not (re.fullmatch(rule, value) if of is str else value in rule):
+        yield from [] if type(value).__name__ == kind else [(path, kind, value)]
 
 
 def load(raw: bytes) -> dict[str, Any]:
-    """Return the file as an object; raise Unusable for what is not strict JSON of our format."""
+    """Return the file as an object; raise Unusable for what is not JSON of our format."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(pairs) > len(dict(pairs)):
@@ -241,38 +242,23 @@ def load(raw: bytes) -> dict[str, Any]:
 
 def canonical(value: Any) -> bytes:
     """Return a value's canonical JSON (RFC 8785, for values without floats)."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    if text.isascii():  # otherwise names may have to be sorted as UTF-16
+        return text.encode()
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: str(name).encode("utf-16be"))
         return b"{%b}" % b",".join(b"%b:%b" % (canonical(name), canonical(value[name])) for name in names)
     if isinstance(value, list):
         return b"[%b]" % b",".join(map(canonical, value))
-    return json.dumps(value, ensure_ascii=False).encode()
+    return text.encode()
 
 
 def hash_of(*parts: bytes) -> bytes:
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-def digest(value: object) -> str:
+def sha256_of(value: object) -> str:
     return hash_of(canonical(value)).hex()
-
-
-def clamp(low: Any, amount: Any, high: Any) -> Any:
-    """Return the amount if it is within bounds, else the bound that it breaks."""
-    return max(low, min(amount, high))
-
-
-def upto(event: Event, **limits: Any) -> dict[str, Any]:
-    """Return what an event took from pools that no round shows, each at most what it may be."""
-    return {name: clamp(0, event.get(name, 0), limit) for name, limit in limits.items()}
-
-
-def moves(kind: str, data: dict[str, Any]) -> dict[str, Decimal]:
-    """Return what an event changes in a jackpot's pools."""
-    changes = defaultdict[str, Decimal](Decimal)
-    for pool, sign, field in MOVES.get(kind, ()):
-        changes[data["pool"] if pool == "pool" else pool] += Decimal(data.get(field, 0)) * int(sign + "1")
-    return changes
 
 
 # ── Cards ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -305,15 +291,13 @@ def shuffled(seed: bytes, personalization: bytes) -> list[str]:
 
 def rank(cards: Sequence[str]) -> tuple[int, list[int]]:
     """Return the worth of five cards: the category, 0 to 9, then the ranks that break a tie."""
-    ranks = sorted((RANKS.index(card[0]) for card in cards), reverse=True)
+    counts = Counter(RANKS.index(card[0]) for card in cards)
+    ranks = sorted(counts, key=lambda value: (counts[value], value), reverse=True)
     ranks = [3, 2, 1, 0, -1] if ranks == [12, 3, 2, 1, 0] else ranks  # a straight to the five: the ace is low
-    groups = sorted(((count, value) for value, count in Counter(ranks).items()), reverse=True)
-    flush = len({card[1] for card in cards}) == 1
-    shapes = {(2, 1, 1, 1): 1, (2, 2, 1): 2, (3, 1, 1): 3, (3, 2): 6, (4, 1): 7}
-    worth = 5 if flush else shapes.get(tuple(count for count, _ in groups), 0)
-    if len(groups) == HAND and ranks[0] - ranks[-1] == HAND - 1:
-        worth = 4 if not flush else 9 if RANKS[ranks[0]] == "A" else 8
-    return worth, [value for _, value in groups]
+    shapes = {(1, 1, 1, 2): 1, (1, 2, 2): 2, (1, 1, 3): 3, (2, 3): 6, (1, 4): 7}
+    flush, straight = len({card[1] for card in cards}) == 1, len(ranks) == HAND == ranks[0] - ranks[-1] + 1
+    worth = 9 - (RANKS[ranks[0]] != "A") if flush and straight else 5 * flush + 4 * straight
+    return worth or shapes.get(tuple(sorted(counts.values())), 0), ranks
 
 
 def category(cards: Sequence[str]) -> str:
@@ -347,11 +331,8 @@ def plus(one: Point, other: Point) -> Point:
 
 
 def times(scalar: int, base: Point) -> Point:
-    total = (0, 1, 1, 0)
-    for bit in f"{scalar:b}":
-        total = plus(total, total)
-        total = plus(total, base) if bit == "1" else total
-    return total
+    half = times(scalar // 2, plus(base, base)) if scalar else (0, 1, 1, 0)
+    return plus(half, base) if scalar % 2 else half
 
 
 def signed(public: bytes, message: bytes, signature: bytes) -> bool:
@@ -403,10 +384,8 @@ class Checkpoint:
 
 
 def climb(end: int, size: int, root: bytes, leaf: bytes, proof: Sequence[bytes]) -> tuple[bytes, bytes]:
-    """Return the roots of trees of `end` and `size` entries that a proof leads to from the leaf before `end`.
-
-    Without a leaf it is a consistency proof, from the old root, or its first hash where that is no subtree.
-    """
+    """Return the roots, at `end` entries and at `size`, that a proof leads to from the leaf before `end`."""
+    # Without a leaf it is a consistency proof, from the old root, or its first hash where that is no subtree.
     if size == 1 or not proof or (end >= size and not leaf):
         whole = end == size and (size == 1 or not leaf)
         return (b"".join([leaf or root, *proof]),) * 2 if whole else (b"", b"")
@@ -420,27 +399,26 @@ def climb(end: int, size: int, root: bytes, leaf: bytes, proof: Sequence[bytes])
 
 def root_of(leaves: Iterable[bytes]) -> bytes:
     """Return the root of the tree over leaf hashes, keeping no more than one hash of each size of subtree."""
-    levels = [b""] * 64
-    for leaf in leaves:
-        level, top = 0, leaf
+    levels, root = [b""] * 64, b""
+    for top in leaves:
+        level, node = 0, top
         while levels[level]:
-            levels[level], level, top = b"", level + 1, hash_of(b"\x01", levels[level], top)
-        levels[level] = top
-    return reduce(lambda root, left: hash_of(b"\x01", left, root), [*filter(None, levels)] or [hash_of()])
+            levels[level], level, node = b"", level + 1, hash_of(b"\x01", levels[level], node)
+        levels[level] = node
+    for left in filter(None, levels):
+        root = hash_of(b"\x01", left, root) if root else left
+    return root or hash_of()
 
 
 def entries(folder: Path, size: int) -> Iterator[tuple[bytes, bytes]]:
     """Yield every leaf's hash out of a copied log's files, and its bytes where the copy has them."""
     for number in range(-(-size // TILE)):
-        width, at, tiles = min(TILE, size - number * TILE), 0, []
+        width, at, tiles = min(TILE, size - number * TILE), 0, list[bytes]()
         *above, name = (part.zfill(3) for part in f"{number:,}".split(","))
         for kind in ("entries", "0"):
             whole = folder.joinpath("tile", kind, *(f"x{part}" for part in above), name)
-            wide = (
-                part
-                for part in whole.with_name(f"{name}.p").glob("*")
-                if part.name.isdecimal() and int(part.name) >= width
-            )
+            parts = {path: path.name for path in whole.with_name(f"{name}.p").glob("*")}
+            wide = [path for path, part in parts.items() if part.isdecimal() and int(part) >= width]
             tiles.append(next((path.read_bytes() for path in (whole, *wide) if path.is_file()), b""))
         bundle, hashes = tiles
         for place in range(width):
@@ -449,15 +427,15 @@ def entries(folder: Path, size: int) -> Iterator[tuple[bytes, bytes]]:
             yield hash_of(b"\x00", entry) if bundle else hashes[32 * place : 32 * place + 32], entry
 
 
+# ── The steps ───────────────────────────────────────────────────────────────────────────────────────────
 class Round:
     """A round as a file tells it, and what each step compared and found wrong."""
 
-    def __init__(self, file: dict[str, Any]) -> None:
+    def __init__(self, file: dict[str, Any], asked: argparse.Namespace = NOTHING) -> None:
         self.file, self.rules, self.only = file, file.get("ruleset", {}), file.get("player")
-        self.events: list[Event] = []
-        self.once: dict[str, Event] = {}  # what happened at no seat, each name once
+        self.events, self.once = list[Event](), dict[str, Event]()  # all; by name what happened at no seat
         self.seats: dict[int, dict[str, Event]] = defaultdict(dict)  # and at each seat
-        self.deck, self.hands, self.unusable = list[str](), 0, ""  # `hands`: dealt to players
+        self.asked, self.deck, self.hands, self.unusable = asked, list[str](), 0, ""  # dealt to players
         self.compared, self.open, self.notes = Counter[str](), set[str](), dict[str, str]()
         self.faults: dict[str, list[Fault]] = {step: [] for step in STEPS}
 
@@ -467,17 +445,18 @@ class Round:
         if not (must == found if ok is ... else ok):
             self.faults[step].append((str(where), must, found))
 
-    def fields(self, step: str, event: Event, **must: object) -> None:
-        """Compare fields of an event; None stands for an absent one, as does nothing in another pool."""
+    def fields(self, step: str, event: Event, **must: Any) -> None:
+        """Compare fields. A pair is of bounds; None stands for an absent one, as does 0 in another pool."""
         for name, value in must.items():
-            none = value == 0 and name.endswith(("contribution", "overflow", "diversion"))
-            self.check(step, f"{event}: {name}", None if none else value, event.get(name))
+            near = max(value[0], min(event.get(name, 0), value[1])) if isinstance(value, tuple) else value
+            none = near == 0 and name.endswith(("contribution", "overflow", "diversion"))
+            self.check(step, f"{event}: {name}", None if none else near, event.get(name))
 
     def result(self, step: str) -> str:
         passed = "OPEN" if step in self.open else "PASS" if self.compared[step] else "NONE"
         return "FAIL" if self.faults[step] else passed
 
-    def verdict(self, but: str = "-") -> str:
+    def verdict(self, but: tuple[str, ...] = ()) -> str:
         """Tell what follows from all steps, but for those whose names begin so."""
         wrong = any(faults for step, faults in self.faults.items() if not step.startswith(but))
         return "unusable" if self.unusable else "refuted" if wrong else "verified"
@@ -498,10 +477,8 @@ class Round:
             self.check("file", "SHA-256 of the rest", hash_of(rest, b"}").hex(), self.file["sha256"])
             self.check("file", "bytes", "canonical JSON", "another spelling", ok=raw == canonical(self.file))
         for number, entry in enumerate(self.file["events"], start=1):
-            shape, where = "Withheld" if entry.get("withheld") is True else "Event", f"event {number}"
-            faults = [*unlike(entry, shape, where)]
-            if shape == "Event" and not faults:
-                faults += unlike(entry["data"], entry["type"], f"{where} ({entry['type']})")
+            kind = "Withheld" if entry.get("withheld") is True else f"Event {entry.get('type')}"
+            faults = [*unlike(entry, kind if kind in SHAPES else "Event", f"event {number}")]
             self.faults["form"] += faults
             self.events += [] if faults else [Event(entry)]
         self.opened = (self.events or [Event({"version": 0, "position": 0})])[0]
@@ -510,25 +487,26 @@ class Round:
     def check_rules(self) -> None:
         step, opened, rules, code = "rules.house", self.opened, self.rules, self.file["currency"]["code"]
         self.faults[step] += unlike(rules, "RuleSet", "ruleset")
+        pin, pot = opened["ruleset"], opened.get("jackpot", {})
+        self.check(step, "id and SHA-256", [pin["id"], pin["sha256"]], [rules.get("id"), sha256_of(rules)])
+        self.check(step, "currency, of the round", opened["currency"], code)
+        self.check(step, "currency, of the house, once", 1, rules.get("currencies", []).count(code))
         decimals = 2 - 2 * (code in NO_DECIMALS) + (code in THREE_DECIMALS)
-        self.check(step, "id", opened["ruleset"]["id"], rules.get("id"))
-        self.check(step, "SHA-256", opened["ruleset"]["sha256"], digest(rules))
-        self.check(step, "currency", opened["currency"], code)
-        self.check(step, "currency of the house, once", 1, rules.get("currencies", []).count(code))
         self.check(step, "decimals (ISO 4217)", decimals, self.file["currency"]["exponent"])
-        if "jackpot" in opened or "jackpot" in self.file:
-            pot = {"id": None, "sha256": None, **opened.get("jackpot", {}), "currency": code}
-            pot["jackpot_id"], sha256 = pot.pop("id"), pot.pop("sha256")
-            self.check("rules.jackpot", "parameters", pot, self.file.get("jackpot"))
-            self.check("rules.jackpot", "SHA-256", sha256, digest(pot))
+        if pot or "jackpot" in self.file:
+            terms = {"jackpot_id": pot.get("id"), "currency": code} | pot
+            sha256 = [terms.pop(name, None) for name in ("id", "sha256")][1]
+            self.check("rules.jackpot", "parameters", terms, self.file.get("jackpot"))
+            self.check("rules.jackpot", "SHA-256", sha256, sha256_of(terms))
 
     def check_places(self) -> None:
-        step, stream, commands = "order.places", f"round-{self.file['round_id']}", {self.opened.command}
+        step, commands, last = "order.places", {self.opened.command}, 0
         for number, (entry, event) in enumerate(zip(self.file["events"], self.events, strict=True), start=1):
-            self.check(step, event, [stream, number], [entry["stream"], event.version])
+            must = [f"round-{self.file['round_id']}", number, max(last + 1, event.position)]
+            last = event.position
+            found = [entry["stream"], event.version, event.position]
+            self.check(step, f"{event}: stream, version, position", must, found)
             self.check(step, event, "not in everybody's file", event.name, ok=event.type or self.only)
-        for one, event in pairwise(self.events):
-            self.check(step, f"{event}: position", max(one.position + 1, event.position), event.position)
         for one, event in pairwise(event for event in self.events if event.type):
             self.check(step, f"{event}: time", f"> {one.time}", event.time, ok=event.time > one.time)
             ahead = event.version - one.version  # a restart, seen or not, may let new parameters come
@@ -539,32 +517,31 @@ class Round:
 
     def check_order(self) -> None:
         """Hold the events against the order of a round, and those of each seat against a seat's."""
-        legal = ORDER.match("".join(f"{event.place}," for event in self.events))
+        legal = re.match(ORDER, "".join(f"{event.place}," for event in self.events), re.VERBOSE)
         rest = self.events[legal.group().count(",") if legal else 0 :]
-        ok = not rest and self.of("RoundClosed", "RoundVoided")
-        found = [event.place for event in rest[:1]]
-        self.check("order.phases", [*rest, "end"][0], "the events of a round, in order", found, ok=ok)
+        told: dict[int, list[Event]] = defaultdict(list)
+        done, found = not rest and self.of("RoundClosed", "RoundVoided"), [event.place for event in rest[:1]]
+        self.check("order.phases", [*rest, "end"][0], "the events of a round, in order", found, ok=done)
         for event in self.events:
             (self.seats[event["seat"]] if "seat" in event else self.once).setdefault(event.name, event)
+            told[event.get("seat", 0)].append(event)
         step, seating, dealt = "order.seats", self.rules["seating"], "Dealt_dealer" in self.once
         shared = seating["shared_player_hand"]
         self.check(step, "a shared hand", dealt and shared, "Dealt_shared" in self.once)
         story = SEAT + "Dealt_seat," * (dealt and not shared)
         story += REFUNDED if "RoundVoided" in self.once else PLAYED
-        for number in self.seats:
-            events = [event for event in self.events if event.get("seat") == number]
-            told = "".join(f"{event.name}," for event in events)
-            legal = re.fullmatch(story, told) if number <= seating["seats"] else None
-            self.check(step, f"seat {number}", story, told, ok=legal)
-            players = {event["player"] for event in events if "player" in event}
-            self.check(step, f"seat {number}: players", 1, len(players))
+        for seat in self.seats:
+            names = "".join(f"{event.name}," for event in told[seat])
+            players = sorted({event["player"] for event in told[seat] if "player" in event})
+            ok = seat <= seating["seats"] and len(players) == 1 and re.fullmatch(story, names)
+            self.check(step, f"seat {seat}", ["one player", story], [players, names], ok=ok)
 
     def check_seats(self) -> None:
-        once, seats, play, step = self.once, self.seats.values(), self.rules["play"], "order.seats"
+        seats, play, step = self.seats.values(), self.rules["play"], "order.seats"
         players = Counter(seat["AntePlaced"]["player"] for seat in seats)
         self.check(step, "players", [self.only] if self.only else [*players], [*players])
-        most = max([0, *players.values()])
-        self.check(step, "seats of a player", min(most, self.rules["seating"]["hands_per_player"]), most)
+        most, limit = max([0, *players.values()]), self.rules["seating"]["hands_per_player"]
+        self.check(step, "seats of a player", f"{limit} at most", most, ok=most <= limit)
         turns = [event["seat"] for event in self.of("CardExchanged", "Folded", "Raised")]
         self.check(step, "turns", sorted(turns) if play["decision_order"] == "seat" else turns, turns)
         timed = play["on_timeout"] == "fold" and "decision_seconds" in self.opened["parameters"]
@@ -572,39 +549,30 @@ class Round:
         self.check(step, "time-outs", late if timed else [], late)
         for event in self.of("BettingClosed"):
             unseen = sum(not earlier.type for earlier in self.events[: event.version])
-            self.fields(step, event, seats=clamp(len(seats), event["seats"], len(seats) + unseen))
+            self.fields(step, event, seats=(len(seats), len(seats) + unseen))
             self.hands = 1 if self.rules["seating"]["shared_player_hand"] else event["seats"]
         revealed = play["reveal_if_all_fold"] or any("Raised" in seat for seat in seats)
-        if "RoundVoided" not in once and (revealed or self.only is None):  # others' raises may be withheld
-            self.check(step, "the dealer's hand revealed", revealed, "DealerQualified" in once)
+        if "RoundVoided" not in self.once and (revealed or not self.only):  # others' raises may be withheld
+            self.check(step, "the dealer's hand revealed", revealed, "DealerQualified" in self.once)
 
     def check_stakes(self) -> None:
         table, pot, rules = self.opened["parameters"], self.opened.get("jackpot", {}), self.rules
         high = min(table["max_ante"], self.minor(rules.get("max_ante", "999999999")))
-        fee_antes = rules.get("exchange", {"fee_antes": 0})["fee_antes"]  # no stake is 0: 0 is not offered
+        fee = rules.get("exchange", {"fee_antes": 0})["fee_antes"]  # no stake is 0: 0 is not offered
         offered = {bet["kind"]: bet["stake"] for bet in rules["side_bets"] if pot or bet["kind"] != "jackpot"}
         for event in self.of("AntePlaced", "Raised", "CardExchanged"):
             ante = self.seats[event["seat"]]["AntePlaced"].stake
-            must = {"Raised": ante * rules["play"]["raise_multiple"], "CardExchanged": ante * fee_antes}
-            stake = must.get(event.type, clamp(table["min_ante"], ante, high))
-            self.check("stakes", f"{event}: amount", stake, event.stake)
+            must = {"Raised": ante * rules["play"]["raise_multiple"], "CardExchanged": ante * fee}
+            stake = must.get(event.type, (table["min_ante"], high))
+            self.fields("stakes", event, **{"fee" if "fee" in event else "amount": stake})
         for event in self.of("SideBetPlaced"):
-            stake, low, high = offered.get(event["bet"], "0"), table["min_side_bet"], table["max_side_bet"]
+            stake, limits = offered.get(event["bet"], "0"), (table["min_side_bet"], table["max_side_bet"])
             if stake != "free":
-                low = high = table["bonus_stake"] if stake == "table" else self.minor(stake)
-            jackpot = pot if event["bet"] == "jackpot" else {}
-            share, aside = (
-                Decimal(jackpot.get(key, 0)) * event.stake for key in ("contribution", "diversion")
-            )
-            pools = upto(event, overflow=share if "ceiling" in jackpot else 0) | {"diversion": aside}
-            pools |= {"contribution": share, "jackpot_id": jackpot.get("id")}
-            self.fields("stakes", event, **pools, amount=clamp(low, event.stake, high))
-
-    def stakes(self, seat: dict[str, Event]) -> dict[str, int]:
-        """Return all that a seat staked, in the order in which bets are listed."""
-        names = {"ante": "AntePlaced", "raise": "Raised", "exchange_fee": "CardExchanged"}
-        names |= {bet["kind"]: f"SideBetPlaced_{bet['kind']}" for bet in self.rules["side_bets"]}
-        return {bet: seat[name].stake for bet, name in names.items() if name in seat}
+                limits = (table["bonus_stake"] if stake == "table" else self.minor(stake),) * 2
+            own = pot if event["bet"] == "jackpot" else {}
+            parts = {name: Decimal(own.get(name, 0)) * event.stake for name in ("contribution", "diversion")}
+            over = (0, parts["contribution"] if "ceiling" in own else 0)
+            self.fields("stakes", event, **parts, overflow=over, jackpot_id=own.get("id"), amount=limits)
 
     def check_commitment(self) -> None:
         opened, step, house = self.opened, "cards.commitment", bytes.fromhex(self.opened["ruleset"]["sha256"])
@@ -631,20 +599,18 @@ class Round:
 
     def check_cards(self) -> None:
         """Hold every card that was dealt or bought against the place in the deck that it comes from."""
+        step, deal, count, hands = "cards.places", self.rules["deal"], self.hands, self.of("Dealt")
+        seats, came = [event["seat"] for event in hands if "seat" in event], list[tuple[Event, int, str]]()
         if "Dealt_dealer" not in self.once:
             return
-        step, deal, betting = "cards.places", self.rules["deal"], self.once["BettingClosed"]
-        came: list[tuple[Event, int, str]] = []
-        hands, reveal = self.of("Dealt"), self.of("DealerQualified")
-        first, count, ups = betting.version + 1, self.hands, deal["dealer_up_indices"]
-        seats = [event["seat"] for event in hands if "seat" in event]
         self.check(step, "order of seats", sorted(seats), seats)
-        self.check(step, "hands before the dealer's", count, hands[-1].version - first)
-        for event in [*hands, *reveal]:
-            up = ups if event.name == "Dealt_dealer" else None
-            hand = count if up or event in reveal else event.version - first
-            block = deal["pattern"] == "block"
-            places = [HAND * hand + k if block else k * (count + 1) + hand for k in up or range(HAND)]
+        for event in [*hands, *self.of("DealerQualified")]:
+            up = deal["dealer_up_indices"] if event.name == "Dealt_dealer" else None
+            hand = event.version - self.once["BettingClosed"].version - 1 if event in hands else count
+            if up:
+                self.check(step, "hands before the dealer's", count, hand)
+            start, apart = (HAND * hand, 1) if deal["pattern"] == "block" else (hand, count + 1)
+            places = [start + k * apart for k in up or range(HAND)]
             self.fields(step, event, indices=places if self.deck else None, up_indices=up)
             self.check(step, f"{event}: number of cards", len(places), len(event["cards"]))
             came += zip([event] * HAND, places, event["cards"], strict=False)
@@ -662,10 +628,10 @@ class Round:
             burn += 2
         dealt = {place: card for _, place, card in came}
         self.check(step, "up-cards", [], [str(event) for event, place, card in came if dealt[place] != card])
-        twice = [card for card, count in Counter(dealt.values()).items() if count > 1]
+        twice = [card for card, times in Counter(dealt.values()).items() if times > 1]
         self.check("cards.unique", "cards there twice", [], twice)
         wrong = sum(self.deck[place : place + 1] != [card] for _, place, card in came)
-        if wrong * 2 > len(came) and self.deck and len(self.seats) < betting["seats"]:
+        if wrong * 2 > len(came) and self.deck and len(self.seats) < self.once["BettingClosed"]["seats"]:
             self.open.add("cards.deck")
             self.notes["cards.deck"] = "other players' withheld client seeds may have changed the deck"
         for event, place, card in came if self.deck and "cards.deck" not in self.open else ():
@@ -682,55 +648,61 @@ class Round:
         floor = (0, [12, 11]) if not dealer or least == "ace_king" else (CATEGORIES.index(least), [])
         return dealer is not None and rank(dealer["cards"]) >= floor
 
-    def outcome(self, seat: dict[str, Event]) -> str:
-        if "Folded" in seat or not self.plays():
-            return "folded" if "Folded" in seat else "dealer_not_qualified"
-        mine, dealers = rank(self.hand(seat)), rank(self.once["DealerQualified"]["cards"])
-        return "push" if mine == dealers else "win" if mine > dealers else "lose"
+    def stakes(self, seat: dict[str, Event]) -> dict[str, int]:
+        """Return all that a seat staked, in the order in which bets are listed."""
+        names = {"ante": "AntePlaced", "raise": "Raised", "exchange_fee": "CardExchanged"}
+        names |= {bet["kind"]: f"SideBetPlaced_{bet['kind']}" for bet in self.rules["side_bets"]}
+        return {bet: seat[name].stake for bet, name in names.items() if name in seat}
 
     def prize(self, seat: dict[str, Event], kind: str) -> dict[str, Any]:
-        """Return what a side bet's rules give for a seat's cards: odds, an award, or {} for nothing."""
+        """Return what the rules give for a side bet: odds, an award, or {} for nothing and for no bet."""
         bet: dict[str, Any] = next((bet for bet in self.rules["side_bets"] if bet["kind"] == kind), {})
-        taken = "CardExchanged" in seat and kind in self.rules["exchange"]["forfeits"]
-        if f"SideBetPlaced_{kind}" not in seat or taken or ("Folded" in seat and not bet["survives_fold"]):
+        if f"SideBetPlaced_{kind}" not in seat or (bet["needs_dealer_to_qualify"] and not self.plays()):
             return {}
-        if bet["needs_dealer_to_qualify"] and not self.plays():
+        taken = "CardExchanged" in seat and kind in self.rules["exchange"]["forfeits"]
+        if taken or ("Folded" in seat and not bet["survives_fold"]):
             return {}
         if kind == "five_plus_one":
-            six = category([*self.hand(seat), self.once["Dealt_dealer"]["cards"][0]])
-            return {"odds": bet["pays"][six]} if six in bet["pays"] else {}
+            best = category([*self.hand(seat), self.once["Dealt_dealer"]["cards"][0]])
+            return {"odds": bet["pays"][best]} if best in bet["pays"] else {}
         return dict(bet["awards"].get(category(self.hand(seat)), {}))
 
-    def leg(self, seat: dict[str, Event], bet: str, stake: int, cap: int) -> dict[str, Any]:
-        """Return what a bet must do. A raise wins at most `cap`; a jackpot's award is checked by itself."""
-        result, odds, given = self.outcome(seat), 0, self.prize(seat, bet)
-        if result == "win" or (result, bet) == ("dealer_not_qualified", "ante"):
-            odds = {"ante": 1, "raise": self.rules["raise_pays"][category(self.hand(seat))]}.get(bet, 0)
-        odds = given.get("odds", odds)
-        back = bet in ("ante", "raise") and result in ("win", "push", "dealer_not_qualified")
-        won = min(stake * odds, cap) if bet == "raise" else stake * odds
-        if given and bet != "five_plus_one":
-            hit = seat.get("JackpotHit", {"award": 0})
-            won = self.minor(given["fixed"]) if bet == "bonus" else hit["award"]
-        figures = {"bet": bet, "stake": stake, "returned": stake * (back or "odds" in given), "won": won}
-        return figures | {"odds": odds} if odds and won else figures
+    def settlement(self, seat: dict[str, Event], room: int) -> dict[str, Any]:
+        """Return what a seat must settle as. Its raise wins at most `room`; awards are checked elsewhere."""
+        best, policy, bets = category(self.hand(seat)), self.rules["play"]["show_hands"], []
+        result, pays = "folded" if "Folded" in seat else "dealer_not_qualified", {"ante": 0, "raise": 0}
+        if self.plays() and "Folded" not in seat:
+            mine, dealers = rank(self.hand(seat)), rank(self.once["DealerQualified"]["cards"])
+            result = "push" if mine == dealers else "win" if mine > dealers else "lose"
+        if result in ("win", "dealer_not_qualified"):
+            pays = {"ante": 1, "raise": self.rules["raise_pays"][best] if result == "win" else 0}
+        for bet, stake in self.stakes(seat).items():
+            given = self.prize(seat, bet)
+            odds = given.get("odds", pays.get(bet, 0))
+            won = min(stake * odds, room) if bet == "raise" else stake * odds
+            if given and bet == "jackpot":
+                won = seat.get("JackpotHit", {"award": 0})["award"]
+            elif given and bet == "bonus":
+                won = self.minor(given["fixed"])
+            back = "odds" in given or (bet in pays and result not in ("folded", "lose"))
+            leg = {"bet": bet, "stake": stake, "returned": stake * back, "won": won}
+            bets.append(leg | ({"odds": odds} if odds and won else {}))
+        fair = policy != "jackpot_when_not_qualified" or self.plays() or "SideBetPlaced_jackpot" in seat
+        shown = policy == "all" or ("Raised" in seat and fair)
+        return {"category": best, "result": result, "shown": shown, "bets": bets}
 
     def check_result(self) -> None:
-        plays, limit, policy = self.plays(), self.rules.get("raise_cap", {}), self.rules["play"]["show_hands"]
-        cap, raised, table = INTEGER_MAX, Counter[str](), self.opened["parameters"]
+        limit, raised, cap = self.rules.get("raise_cap", {}), Counter[str](), INTEGER_MAX
         if limit:
+            table = self.opened["parameters"]
             cap = self.minor(limit["amount"]) if "amount" in limit else table["raise_win_cap"]
         for event in self.of("DealerQualified"):
-            self.fields("result.dealer", event, category=category(event["cards"]), qualified=plays)
+            self.fields("result.dealer", event, category=category(event["cards"]), qualified=self.plays())
         for event in self.of("Settled"):
-            seat, player = self.seats[event["seat"]], event["player"]
-            room = cap - raised[player] if limit.get("scope") == "aggregate" else cap
-            jackpot_only = policy == "jackpot_when_not_qualified" and not plays
-            bets = [self.leg(seat, bet, stake, room) for bet, stake in self.stakes(seat).items()]
-            raised[player] += sum(leg["won"] for leg in bets if leg["bet"] == "raise")
-            shown = "Raised" in seat and (not jackpot_only or "SideBetPlaced_jackpot" in seat)
-            fields = {"category": category(self.hand(seat)), "result": self.outcome(seat)}
-            self.fields("result.seats", event, **fields, shown=policy == "all" or shown, bets=bets)
+            room = cap - raised[event["player"]] * (limit.get("scope") == "aggregate")
+            must = self.settlement(self.seats[event["seat"]], room)
+            raised[event["player"]] += sum(leg["won"] for leg in must["bets"] if leg["bet"] == "raise")
+            self.fields("result.seats", event, **must)
 
     def check_jackpot(self) -> None:
         owed = {number: self.prize(seat, "jackpot") for number, seat in sorted(self.seats.items())}
@@ -742,9 +714,7 @@ class Round:
             must, found = sorted(must), sorted(found)
         self.check("jackpot.order", "order", must, found)
         for event in self.of("JackpotHit") if must == found else ():
-            figures = self.award(event, owed[event["seat"]], whole)
-            figures["category"] = category(self.hand(self.seats[event["seat"]]))
-            self.fields("jackpot.awards", event, **figures)
+            self.fields("jackpot.awards", event, **self.award(event, owed[event["seat"]], whole))
 
     def award(self, event: Event, given: dict[str, Any], whole: list[int]) -> dict[str, Any]:
         """Return an award's figures for the meter recorded before it; `whole` share the whole meter."""
@@ -760,12 +730,30 @@ class Round:
         else:  # other winners are not seen here; the last share leaves less than a unit for each
             paid = min(event["award"], int(meter))
             last = meter - paid < self.hands
-        after, reset = meter - paid + house, pot["reset"] * last
-        room = max(0, pot.get("ceiling", INTEGER_MAX) - after - reset) * last
-        pools = upto(event, from_overflow=room, restart_from_diversion=reset)
         figures = {"award": paid, "from_meter": paid - house, "from_house": house, "jackpot_id": pot["id"]}
-        after += reset + pools["from_overflow"]
-        return figures | pools | {"meter_after": after, "restart": reset if last else None}
+        figures |= {"category": category(self.hand(self.seats[event["seat"]]))}
+        reset, left = pot["reset"] * last, meter - paid + house
+        room = max(0, pot.get("ceiling", INTEGER_MAX) - left - reset) * last
+        figures |= {"restart": reset if last else None, "meter_after": meter + event.moves["meter"]}
+        return figures | {"from_overflow": (0, room), "restart_from_diversion": (0, reset)}
+
+    def check_void(self) -> None:
+        must, cause = list[list[Any]](), self.once["RoundVoided"]["cause"]
+        causes = [*self.rules["misdeal_causes"], "malfunction", "timeout" if self.seats else "expired"]
+        self.check("void", "cause", causes, cause, ok=cause in causes)
+        for number, seat in sorted(self.seats.items()):
+            bets = [{"bet": bet, "stake": stake} for bet, stake in self.stakes(seat).items()]
+            self.fields("void", seat["StakeRefunded"], amount=sum(bet["stake"] for bet in bets), bets=bets)
+            if placed := seat.get("SideBetPlaced_jackpot"):
+                must.append(["ContributionReversed", number])
+                event, put, paid = seat["ContributionReversed"], placed.moves, sum(placed.moves.values())
+                back = {"from_meter": min(event["meter_before"], put["meter"]), "amount": paid}
+                back |= {"from_overflow": (0, put["overflow"]), "from_diversion": (0, put["diversion"])}
+                back |= {"jackpot_id": placed["jackpot_id"], "from_house": paid + sum(event.moves.values())}
+                self.fields("void", event, **back, meter_after=event["meter_before"] + event.moves["meter"])
+            must.append(["StakeRefunded", number])
+        found = [[event.type, event["seat"]] for event in self.of("ContributionReversed", "StakeRefunded")]
+        self.check("void", "order", must, found)
 
     def check_meter(self) -> None:
         step, ceiling = "jackpot.meter", self.opened.get("jackpot", {}).get("ceiling", INTEGER_MAX)
@@ -776,46 +764,23 @@ class Round:
             still = one.get("from_meter") == 0 and "restart" not in one  # the house alone paid
             since = one["previous_position"] if still else one.position if "seat" in one else 1
             certain = self.only is None and "seat" in one and one.apart == event.apart
-            last, previous = one.position if certain else event.position - 1, event["previous_position"]
-            must = {"previous_position": clamp(since, previous, last)}
+            must = {"previous_position": (since, one.position if certain else event.position - 1)}
             if "order" in one and "order" in event:
-                must["order"] = one["order"] + 1 if certain else max(one["order"] + 1, event["order"])
-            if "seat" in one and (certain or previous == one.position):
+                must["order"] = (one["order"] + 1, one["order"] + 1 if certain else INTEGER_MAX)
+            if "seat" in one and (certain or event["previous_position"] == one.position):
                 over = one.get("overflow")
                 high = INTEGER_MAX if over == one.get("contribution") else ceiling
-                bet = clamp(ceiling if over else 0, event["meter_before"], high)
-                must["meter_before"] = one.get("meter_after", bet)
+                must["meter_before"] = one.get("meter_after", (ceiling if over else 0, high))
             self.fields(step, event, **must)
-
-    def check_void(self) -> None:
-        must, cause = list[list[Any]](), self.once["RoundVoided"]["cause"]
-        causes = [*self.rules["misdeal_causes"], "malfunction", "timeout" if self.seats else "expired"]
-        self.check("void", "cause", causes, cause, ok=cause in causes)
-        for number, seat in sorted(self.seats.items()):
-            staked = self.stakes(seat)
-            bets = [{"bet": bet, "stake": stake} for bet, stake in staked.items()]
-            self.fields("void", seat["StakeRefunded"], amount=sum(staked.values()), bets=bets)
-            if placed := seat.get("SideBetPlaced_jackpot"):
-                must.append(["ContributionReversed", number])
-                event, put = seat["ContributionReversed"], moves("SideBetPlaced", placed)
-                back = {"from_meter": min(event["meter_before"], put["meter"])}
-                back |= upto(event, from_overflow=put["overflow"], from_diversion=put["diversion"])
-                paid, after = sum(put.values()), event["meter_before"] - back["from_meter"]
-                house = {"amount": paid, "from_house": paid - sum(back.values()), "meter_after": after}
-                self.fields("void", event, **back, **house, jackpot_id=placed["jackpot_id"])
-            must.append(["StakeRefunded", number])
-        found = [[event.type, event["seat"]] for event in self.of("ContributionReversed", "StakeRefunded")]
-        self.check("void", "order", must, found)
 
     def check_money(self) -> None:
         last, game, step = dict[str, Event](), Counter[int](), "money.conservation"
         players, pot = 0, Decimal(0)
         for event in self.events:
-            legs = event.get("bets", [])  # what a jackpot won was paid by its JackpotHit
-            won = sum(leg.get("won", 0) for leg in legs if leg["bet"] != "jackpot")
+            legs, change = event.get("bets", []), sum(event.moves.values())
+            won = sum(leg.get("won", 0) for leg in legs if leg["bet"] != "jackpot")  # by its JackpotHit
             back = won + sum(leg.get("returned", leg["stake"]) for leg in legs)
             wallet = event.get("award", 0) + back - event.stake
-            change = sum(moves(event.type, event).values())
             players, pot = players + wallet, pot + change
             if "balance_after" in event:
                 one = last.get(event["player"], self.opened)
@@ -830,35 +795,32 @@ class Round:
         self.check(step, "left on the game", {}, +game | -game)
         self.notes[step] = f"players {players}, jackpot {plain(pot)}, house {plain(-players - pot)}"
 
-    def check_log(self, asked: argparse.Namespace) -> None:
-        """Hold the file's proofs against its checkpoint, and this against what the caller trusts."""
+    def check_log(self) -> None:
+        """Hold the checkpoint's signatures against the keys, and the file's proofs against the checkpoint."""
         if "log" not in self.file:
             missing = ("file", "a log proof", "a file of format 1, which has none")
-            for step, name in OPTIONS.items():
-                self.faults[f"log.{step}"] += [missing] if getattr(asked, name) else []
+            for step in (step for step, option in OPTIONS.items() if getattr(self.asked, option)):
+                self.faults[f"log.{step}"].append(missing)
             return
         log, step, note = self.file["log"], "log.signature", Checkpoint(self.file["log"]["checkpoint"])
         self.check(step, "origin", log["origin"], note.origin)
-        self.check(step, "keys", "one at least", log["keys"], ok=log["keys"])
-        signers = [vkey for vkey in (*log["keys"], *asked.key) if note.signed(vkey, LOG) is not None]
+        own, known = [*log["keys"]], self.asked.key or log["keys"]
+        signers = [vkey for vkey in (*own, *self.asked.key) if note.signed(vkey, LOG) is not None]
         signers = [vkey for vkey in signers if vkey.startswith(f"{note.origin}+")]  # a key has its log's name
-        self.check(step, "signed by", log["keys"], signers, ok={*log["keys"]} <= {*signers})
-        if asked.key:
-            self.check(step, "signed by one of", asked.key, signers, ok={*asked.key} & {*signers})
-        whose = "a key that you know" if asked.key else "a key that only this file names (see --key)"
+        self.check(step, "signed by all of", own, signers, ok={*own} <= {*signers})
+        self.check(step, "signed by one of", known, signers, ok={*known} & {*signers})
+        whose = "a key that you know" if self.asked.key else "a key that only this file names (see --key)"
         self.notes[step] = f"{note.origin}, {note.size} entries, signed by {whose}"
-        step, seen = "log.witness", list[str]()
-        names = {name for name, _ in note.signatures} - {vkey.split("+")[0] for vkey in log["keys"]}
-        if names and not asked.witness:
-            self.open.add(step)
-            seen = [f"not checked without --witness: {', '.join(sorted(names))}"]
-        for vkey in asked.witness:
+        others = {name for name, _ in note.signatures} - {vkey.split("+")[0] for vkey in own}
+        if others and not self.asked.witness:
+            self.open.add("log.witness")
+            self.notes["log.witness"] = f"not checked without --witness: {', '.join(sorted(others))}"
+        seen = []
+        for vkey in self.asked.witness:
             time = note.signed(vkey, WITNESS)
-            self.check(step, vkey, "cosigned", "nothing, or wrongly", ok=time is not None)
-            seen.append(
-                f"{vkey.split('+')[0]} at {datetime.fromtimestamp(time or 0, UTC):%Y-%m-%d %H:%M:%S} UTC"
-            )
-        self.notes |= {step: ", ".join(seen)} if seen else {}
+            self.check("log.witness", vkey, "cosigned", "nothing, or wrongly", ok=time is not None)
+            seen.append(f"{vkey.split('+')[0]} at {str(datetime.fromtimestamp(time or 0, UTC))[:19]} UTC")
+            self.notes["log.witness"] = ", ".join(seen)
         self.check("log.leaves", "proofs", len(self.events), len(log["proofs"]))
         for entry, event, proof in zip(self.file["events"], self.events, log["proofs"], strict=False):
             data = canonical(entry)
@@ -867,18 +829,18 @@ class Round:
             self.check("log.leaves", event, f"an entry of {note.size}", event.position, ok=ok)
             root = climb(event.position, note.size, b"", leaf, [*map(unbase, proof)])[1]
             self.check("log.inclusion", event, note.root.hex(), root.hex())
-        self.check_growth(note, log["earlier"], asked.since)
-        if asked.jackpot:
-            self.check_copy(note, asked.jackpot)
+        self.check_growth(note, log["earlier"])
+        if self.asked.jackpot:
+            self.check_copy(note, self.asked.jackpot)
 
-    def check_growth(self, note: Checkpoint, earlier: dict[str, Any], since: str) -> None:
+    def check_growth(self, note: Checkpoint, earlier: dict[str, Any]) -> None:
         step, size, old = "log.consistency", earlier["size"], unbase(earlier["root"])
         proof, known = [*map(unbase, earlier["proof"])], {size: old, note.size: note.root}
         grown = climb(size, note.size, old, b"", proof) if size else (b"" if proof else hash_of(), note.root)
         self.check(step, f"roots at {size} and {note.size}", show((old, note.root)), show(grown))
         self.notes[step] = f"since {size} entries, of the file's own choice"
-        if since:
-            saved = Checkpoint(since)
+        if self.asked.since:
+            saved = Checkpoint(self.asked.since)
             if saved.size not in known:
                 raise Unusable(f"no proof from --since in it: ask for the file with ?since={saved.size}")
             must, found = (saved.origin, saved.root.hex()), (note.origin, known[saved.size].hex())
@@ -897,7 +859,7 @@ class Round:
                 if not entry and not gaps:
                     gaps.append(position)
                 if (b"jackpot" in entry or b"\\" in entry) and not gaps and not self.faults[step]:
-                    self.faults[step] += follow(pots, json.loads(entry))
+                    self.follow(pots, Event(json.loads(entry)))
                 yield leaf
 
         self.check(step, "root", note.root.hex(), root_of(leaves()).hex())
@@ -910,58 +872,53 @@ class Round:
             held, size = plain(pots[name]["meter"]), gaps[0] - 1 if gaps else note.size
             self.notes[step] = f"{name} holds {held} after {size} entries"
 
-
-def follow(pots: dict[str, dict[str, Any]], event: dict[str, Any]) -> Iterator[Fault]:
-    """Move the jackpots of a log by an event, yielding what in it does not follow from all before it."""
-    kind, data, position = event["type"], event["data"], event["position"]
-    own = data.get("jackpot", data)  # the parameters that a round pins
-    name = own.get("jackpot_id", own.get("id"))
-    if kind not in MOVES or name is None:
-        return
-    if kind == "JackpotOpened":
-        start = {"moved": 0, "seen": 0, "hits": 0, "currency": data["currency"]}
-        pots[name] = start | dict.fromkeys(POOLS, Decimal(0))
-    pot, to, pool = pots[name], pots.get(data.get("to", ""), {}), data.get("pool")
-    if "contribution" in data and "reset" in data:  # new parameters: in force at once, or waiting
-        terms = {key: data[key] for key in ("contribution", "diversion", "reset", "ceiling") if key in data}
-        terms |= {"currency": pot["currency"], "jackpot_id": name, "version": data["parameters_version"]}
-        pot["waiting"] = digest(terms)
-    if kind in ("JackpotOpened", "JackpotParametersActivated"):
-        pot["in_force"] = pot["waiting"]
-    pot["hits"] += kind == "JackpotHit"
-    previous = clamp(pot["moved"], data.get("previous_position", 0), pot["seen"])
-    must = {"sha256": pot["waiting" if "Scheduled" in kind else "in_force"], "previous_position": previous}
-    must |= {"meter_before": pot["meter"], "to_meter_before": to.get("meter"), "before": pot.get(pool)}
-    must |= {"amount": pot["meter"], **{each: pot[each] for each in POOLS}} if "to" in data else {}
-    for key, change in moves(kind, data).items():
-        owner, which = (to, key[3:]) if key.startswith("to.") else (pot, key)
-        owner[which] += change
-        if which == "meter":
-            owner["seen"], owner["moved"] = position, position if change else owner["moved"]
-    must |= {"meter_after": pot["meter"], "to_meter_after": to.get("meter"), "after": pot.get(pool)}
-    must |= {"order": pot["hits"], "pools below 0": []}
-    found = {**own, "pools below 0": [each for each in POOLS if pot[each] < 0]}
-    for field in must.keys() & found.keys():
-        if plain(must[field]) != plain(found[field]):
-            yield f"position {position} ({kind}): {field}", plain(must[field]), found[field]
+    def follow(self, pots: dict[str, dict[str, Any]], event: Event) -> None:
+        """Move the jackpots of a log by an event, which has to follow from all before it."""
+        kind, own = event.type, event.get("jackpot", event)  # the parameters that a round pins
+        name = own.get("jackpot_id", own.get("id"))
+        if kind not in MOVES or name is None:
+            return
+        if kind == "JackpotOpened":
+            start = dict.fromkeys(("moved", "seen", "hits", *POOLS), Decimal(0))
+            pots[name] = {**start, "currency": event["currency"]}
+        pot, to, pool = pots[name], pots.get(event.get("to", ""), {}), event.get("pool", "")
+        if "contribution" in event and "reset" in event:  # new parameters: in force at once, or waiting
+            terms = {key: event[key] for key in TERMS if key in event}
+            terms |= {"currency": pot["currency"], "jackpot_id": name, "version": event["parameters_version"]}
+            pot["waiting"] = sha256_of(terms)
+        if kind in ("JackpotOpened", "JackpotParametersActivated"):
+            pot["in_force"] = pot["waiting"]
+        pot["hits"] += kind == "JackpotHit"
+        previous = max(pot["moved"], min(event.get("previous_position", 0), pot["seen"]))
+        must = {
+            "sha256": pot["waiting" if "Scheduled" in kind else "in_force"],
+            "previous_position": previous,
+        }
+        must |= {"meter_before": pot["meter"], "to_meter_before": to.get("meter"), "before": pot.get(pool)}
+        must |= {"amount": pot["meter"], **{each: pot[each] for each in POOLS}} if "to" in event else {}
+        for key, change in event.moves.items():
+            owner, which = (to, key[3:]) if key.startswith("to.") else (pot, key)
+            owner[which] += change
+            if which == "meter":
+                owner["seen"], owner["moved"] = event.position, event.position if change else owner["moved"]
+        must |= {"meter_after": pot["meter"], "to_meter_after": to.get("meter"), "after": pot.get(pool)}
+        must |= {"order": pot["hits"], "pools below 0": []}
+        found = {**own, "pools below 0": [each for each in POOLS if pot[each] < 0]}
+        for field in must.keys() & found.keys():
+            where = f"position {event.position} ({kind}): {field}"
+            self.check("log.jackpot", where, plain(must[field]), plain(found[field]))
 
 
 def examine(raw: bytes, asked: argparse.Namespace = NOTHING) -> Round:
     """Run the steps on a file's bytes, later groups only after earlier ones passed. Raises nothing."""
     game = Round({})
     try:
-        game = Round(load(raw))
+        game = Round(load(raw), asked)
         game.check_form(raw)
-        if game.verdict() == "verified":
-            game.check_log(asked)
-        first = (game.check_rules, game.check_places, game.check_order, game.check_seats, game.check_stakes)
-        for check in first:
-            if game.verdict(but="log.") == "verified":
-                check()
-        ending = game.check_void if "RoundVoided" in game.once else game.check_jackpot
-        last = (game.check_commitment, game.check_cards, game.check_result, ending, game.check_meter)
-        for check in (*last, game.check_money) if game.verdict(but="log.") == "verified" else ():
-            check()
+        for name in "log rules places order seats stakes commitment cards result jackpot meter money".split():
+            if game.verdict(but=LATE) == "verified":
+                void = name == "jackpot" and "RoundVoided" in game.once
+                getattr(game, "check_void" if void else f"check_{name}")()
     except Unusable as reason:
         game.unusable = str(reason)
     except ODD as fault:
@@ -995,17 +952,6 @@ def report(game: Round) -> dict[str, Any]:
     return found | {"recorded": RECORDED if verified else [], "not_covered": missing}
 
 
-def lines(found: dict[str, Any]) -> Iterator[str]:
-    """Yield a report's lines for people."""
-    for step, check in found["checks"].items():
-        yield f"{check['result']}  {step:18}  {check['says']}" + f" [{check['note']}]" * bool(check["note"])
-        for where, must, there in (map(show, fault.values()) for fault in check["faults"][:SHOWN_FAULTS]):
-            yield f"        {where[1:-1]}: expected {must}, found {there}"
-    titles = {"proved": "PROVED FROM THIS FILE", "recorded": "RECORDED BUT NOT DERIVABLE FROM IT"}
-    for name, title in (titles | {"not_covered": "NOT COVERED"}).items():
-        yield from ["", title, *(f"  - {line}" for line in found[name])]
-
-
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser("verify.py", description="Check the evidence of one finished round.")
     parser.add_argument("file", metavar="FILE", type=Path, help="from /v1/rounds/{id}/evidence")
@@ -1023,11 +969,17 @@ def main(arguments: list[str]) -> int:
     except (OSError, ValueError) as fault:
         game.unusable = f"the file cannot be opened ({type(fault).__name__})"
     why = game.unusable or ", ".join(step for step in STEPS if game.faults[step])
-    text = [] if asked.quiet or game.unusable else [*lines(report(game))]
-    text.append("\n" * bool(text) + f"{game.verdict().upper()} {show(why)[1:-1]}".rstrip())
+    found, text = report(game), list[str]()
+    for step, check in found["checks"].items() if not (asked.quiet or game.unusable) else ():
+        note = f" [{check['note']}]" * bool(check["note"])
+        text.append(f"{check['result']}  {step:18}  {check['says']}{note}")
+        for where, must, there in (map(show, fault.values()) for fault in check["faults"][:SHOWN_FAULTS]):
+            text.append(f"        {where[1:-1]}: expected {must}, found {there}")
+    for name, title in TITLES.items() if text else ():
+        text += ["", title, *(f"  - {line}" for line in found[name])]
+    text += [""] * bool(text) + [f"{game.verdict().upper()} {show(why)[1:-1]}".rstrip()]
     try:
-        machine = asked.json and json.dumps(report(game), indent=1, default=plain)
-        print(machine or "\n".join(text), flush=True)
+        print(json.dumps(found, indent=1, default=plain) if asked.json else "\n".join(text), flush=True)
     except OSError:  # whoever reads the report has gone: the exit code still tells
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return ["verified", "refuted", "unusable"].index(game.verdict())
