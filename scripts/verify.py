@@ -70,9 +70,8 @@ HAND, WHOLE_METER, TILE, LOG, WITNESS, SHOWN_FAULTS, SHOWN_CHARACTERS = 5, 100, 
 OPTIONS: Final = {"signature": "key", "witness": "witness", "consistency": "since", "jackpot": "jackpot"}
 NOTHING: Final = argparse.Namespace(key=[], witness=[], since="", jackpot=None)
 ODD: Final = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
-STAKING: Final = ("AntePlaced", "SideBetPlaced", "Raised")
+STAKING, SHARES = ("AntePlaced", "SideBetPlaced", "Raised"), ("contribution", "diversion")
 RANKS, POOLS = "23456789TJQKA", ("meter", "overflow", "diversion")
-TERMS: Final = ("contribution", "diversion", "reset", "ceiling")
 DECK: Final = [rank + suit for rank in RANKS for suit in "cdhs"]
 CATEGORIES: Final = """high_card pair two_pair three_of_a_kind straight flush full_house four_of_a_kind
     straight_flush royal_flush""".split()
@@ -116,7 +115,7 @@ id player command jackpot_id round_id table_id=[A-Za-z0-9._-]{1,64} stream=round
 recorded_at=[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z
 text=[^\x00-\x1f\x7f\ud800-\udfff]{1,600}
 """
-TYPES: Final = {*re.findall("[A-Z][A-Za-z]+", ORDER)}
+TYPES: Final = sorted({*re.findall("[A-Z][A-Za-z]+", ORDER)})
 KINDS: Final[dict[str, Any]] = {"type": "|".join(TYPES)} | {
     name: rule or range(int(low), int(high) + 1)
     for names, low, high, rule in re.findall(r"([\w\s]+)=(?:(\d+)\.\.(\d+)|(\S+))", KIND_LINES)
@@ -400,11 +399,11 @@ def climb(end: int, size: int, root: bytes, leaf: bytes, proof: Sequence[bytes])
 def root_of(leaves: Iterable[bytes]) -> bytes:
     """Return the root of the tree over leaf hashes, keeping no more than one hash of each size of subtree."""
     levels, root = [b""] * 64, b""
-    for top in leaves:
-        level, node = 0, top
+    for leaf in leaves:
+        level, top = 0, leaf
         while levels[level]:
-            levels[level], level, node = b"", level + 1, hash_of(b"\x01", levels[level], node)
-        levels[level] = node
+            levels[level], level, top = b"", level + 1, hash_of(b"\x01", levels[level], top)
+        levels[level] = top
     for left in filter(None, levels):
         root = hash_of(b"\x01", left, root) if root else left
     return root or hash_of()
@@ -435,7 +434,7 @@ class Round:
         self.file, self.rules, self.only = file, file.get("ruleset", {}), file.get("player")
         self.events, self.once = list[Event](), dict[str, Event]()  # all; by name what happened at no seat
         self.seats: dict[int, dict[str, Event]] = defaultdict(dict)  # and at each seat
-        self.asked, self.deck, self.hands, self.unusable = asked, list[str](), 0, ""  # dealt to players
+        self.asked, self.deck, self.hands, self.unusable = asked, list[str](), 0, ""  # hands of players
         self.compared, self.open, self.notes = Counter[str](), set[str](), dict[str, str]()
         self.faults: dict[str, list[Fault]] = {step: [] for step in STEPS}
 
@@ -478,7 +477,8 @@ class Round:
             self.check("file", "bytes", "canonical JSON", "another spelling", ok=raw == canonical(self.file))
         for number, entry in enumerate(self.file["events"], start=1):
             kind = "Withheld" if entry.get("withheld") is True else f"Event {entry.get('type')}"
-            faults = [*unlike(entry, kind if kind in SHAPES else "Event", f"event {number}")]
+            where = f"event {number} ({kind.removeprefix('Event ')})"
+            faults = [*unlike(entry, kind if kind in SHAPES else "Event", where)]
             self.faults["form"] += faults
             self.events += [] if faults else [Event(entry)]
         self.opened = (self.events or [Event({"version": 0, "position": 0})])[0]
@@ -570,7 +570,7 @@ class Round:
             if stake != "free":
                 limits = (table["bonus_stake"] if stake == "table" else self.minor(stake),) * 2
             own = pot if event["bet"] == "jackpot" else {}
-            parts = {name: Decimal(own.get(name, 0)) * event.stake for name in ("contribution", "diversion")}
+            parts = {name: Decimal(own.get(name, 0)) * event.stake for name in SHARES}
             over = (0, parts["contribution"] if "ceiling" in own else 0)
             self.fields("stakes", event, **parts, overflow=over, jackpot_id=own.get("id"), amount=limits)
 
@@ -604,11 +604,11 @@ class Round:
         if "Dealt_dealer" not in self.once:
             return
         self.check(step, "order of seats", sorted(seats), seats)
+        first = self.once["BettingClosed"].version + 1
+        self.check(step, "hands before the dealer's", count, hands[-1].version - first)
         for event in [*hands, *self.of("DealerQualified")]:
             up = deal["dealer_up_indices"] if event.name == "Dealt_dealer" else None
-            hand = event.version - self.once["BettingClosed"].version - 1 if event in hands else count
-            if up:
-                self.check(step, "hands before the dealer's", count, hand)
+            hand = event.version - first if event.type == "Dealt" and up is None else count
             start, apart = (HAND * hand, 1) if deal["pattern"] == "block" else (hand, count + 1)
             places = [start + k * apart for k in up or range(HAND)]
             self.fields(step, event, indices=places if self.deck else None, up_indices=up)
@@ -883,7 +883,7 @@ class Round:
             pots[name] = {**start, "currency": event["currency"]}
         pot, to, pool = pots[name], pots.get(event.get("to", ""), {}), event.get("pool", "")
         if "contribution" in event and "reset" in event:  # new parameters: in force at once, or waiting
-            terms = {key: event[key] for key in TERMS if key in event}
+            terms = {key: event[key] for key in ("reset", "ceiling", *SHARES) if key in event}
             terms |= {"currency": pot["currency"], "jackpot_id": name, "version": event["parameters_version"]}
             pot["waiting"] = sha256_of(terms)
         if kind in ("JackpotOpened", "JackpotParametersActivated"):
