@@ -14,8 +14,8 @@ import pytest
 from hypothesis import settings
 from psycopg.conninfo import make_conninfo
 
-from domain.odds.basis import Basis, build_basis
 from api.cli.serve import NO_ODDS
+from domain.odds.basis import Basis, build_basis
 from infrastructure.postgres import EmbeddedPostgres
 
 if TYPE_CHECKING:
