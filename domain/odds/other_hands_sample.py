@@ -42,7 +42,7 @@ def deal(generator: np.random.Generator, rounds: int, hands: int, up_cards: int)
     """Deal rounds at random."""
     decks = generator.permuted(np.tile(np.arange(CARDS, dtype=np.uint8), (rounds, 1)), axis=1)
     own, ups, _ = np.split(decks, (HAND_SIZE * hands, HAND_SIZE * hands + up_cards), axis=1)
-    return Deals(np.sort(own.reshape(rounds, hands, HAND_SIZE), axis=2), ups)
+    return Deals(np.sort(own.reshape(rounds, hands, HAND_SIZE), axis=2), np.ascontiguousarray(ups))
 
 
 def estimate(lookup: Lookup, payoffs: Payoffs, deals: Deals) -> OtherHands:

@@ -14,7 +14,7 @@ from psycopg import sql
 from domain.odds.house import TableSettings
 from infrastructure.read_models import Ask
 
-METHOD: Final = 1
+METHOD: Final = 2
 """Counted up when figures or charts are computed in another way or form: older ones are computed again."""
 
 _KEY: Final = "ruleset_id, version, currency, ante, raise_win_cap, bonus_stake"
