@@ -33,6 +33,7 @@ MANIFEST_BYTES_MAX: Final = 65_536
 SEALED_BYTES_MAX: Final = 1_048_576
 """Files that are read as a whole have a few kilobytes: whoever puts a larger one there fills no memory."""
 
+_AT_ONCE: Final = 2_048
 _ROW: Final = ["position", "stream", "version", "data"]
 
 
@@ -144,7 +145,10 @@ def balances(path: Path) -> Iterator[Balance]:
 
 
 def _rows(batch: Any) -> Iterator[StoredRow]:
-    return zip(*(batch.column(name).to_pylist() for name in _ROW), strict=True)
+    """The rows of a row group, made of it as they are asked for: who takes them one by one holds but few."""
+    for begin in range(0, batch.num_rows, _AT_ONCE):
+        some = batch.slice(begin, _AT_ONCE)
+        yield from zip(*(some.column(name).to_pylist() for name in _ROW), strict=True)
 
 
 def _batches(path: str, names: list[str], groups: range | None) -> Iterator[Any]:

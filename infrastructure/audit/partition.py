@@ -12,7 +12,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter, lt
 from typing import Any, Final, TypeAlias
 
@@ -36,6 +36,9 @@ _CLOSED: Final = b'"type":"RoundClosed"'
 _ENDING: Final = 64
 """In the last bytes of an event is its type."""
 
+_AT_ONCE: Final = 2_048
+"""So many events are in the processor's own memory, where the next step finds them."""
+
 _position: Final = itemgetter(0)
 _stream: Final = itemgetter(1)
 
@@ -49,18 +52,19 @@ takes.
 
 
 def audit_partition(
-    rows: Sequence[StoredRow], context: Context, hashes: Sequence[bytes] | None = None
+    rows: Iterable[StoredRow], context: Context, hashes: list[bytes] | None = None
 ) -> PartResult:
     """Audit events that follow one another, in the order they are kept in. Raises nothing for any content.
 
-    `hashes` are those of the events as leaves, where they are known already.
+    `hashes` get those of the events as leaves, for who wants them, too.
     """
-    part = _Partition(context)
-    if rows:
-        if hashes is None:
-            hashes = leaf_hashes([row[3] for row in rows])
-        part.result.leaves = _leaves(rows[0][0] - 1, hashes, context.roots_at)
-        part.take(rows)
+    part, hashes, remaining = _Partition(context), [] if hashes is None else hashes, iter(rows)
+    while some := [*islice(remaining, _AT_ONCE)]:
+        hashes += leaf_hashes([row[3] for row in some])
+        part.take(some)
+    if hashes:
+        part.finish()
+        part.result.leaves = _leaves(part.result.first - 1, hashes, context.roots_at)
     return part.result
 
 
@@ -111,14 +115,13 @@ class _Partition:
         self.rounds: dict[str, Round] = {}
         self.tables: dict[int, rounds.Table] = {}
         self.deeds: list[_Deed] = []
+        self.positions: list[int] = []
         self.times: dict[int, str] = {}
 
     def take(self, rows: Sequence[StoredRow]) -> None:
-        """Take all events."""
-        result, waiting = self.result, self.waiting
-        positions = [row[0] for row in rows]
-        result.first, result.last, result.events = positions[0], positions[-1], len(rows)
-        self._follow_positions(positions)
+        """Take some more events."""
+        waiting = self.waiting
+        self.positions += [row[0] for row in rows]
         for stream, run in groupby(rows, _stream):
             kept = waiting.get(stream)
             if kept is not None:
@@ -134,7 +137,13 @@ class _Partition:
             if _CLOSED in kept[-1][3][-_ENDING:]:
                 del waiting[stream]
                 self._take_whole(kept)
-        for kept in waiting.values():
+
+    def finish(self) -> None:
+        """See what all events that were taken come to, one at least."""
+        result, positions = self.result, self.positions
+        result.first, result.last, result.events = positions[0], positions[-1], len(positions)
+        self._follow_positions(positions)
+        for kept in self.waiting.values():
             self._take_each(kept)
         for table in self.tables.values():
             table.add_to(result)

@@ -109,17 +109,20 @@ def finish(result: PartResult, round_: Round, ruleset: bytes) -> None:
 class Table:
     """What faultless rounds came to whose first events say the same: as many as a table plays in a day."""
 
-    __slots__ = ("_first_events", "_house", "_opened", "_paid")
+    __slots__ = ("_house", "_opened", "_paid", "_places", "_positions")
 
     def __init__(self, opened: k.RoundOpened) -> None:
         self._opened = opened
-        self._first_events: list[StoredRow] = []
+        self._positions: list[int] = []
+        self._places: list[bytes] = []
         self._paid: list[Paid] = []
         self._house = 0
 
     def add(self, told: Faultless, first: StoredRow) -> None:
         """Add a round; `first` is its first event."""
-        self._first_events.append(first)
+        position = first[0]
+        self._positions.append(position)
+        self._places.append(place(first[1], position))
         self._paid.append(told.paid)
         for bet in told.bets:
             self._house -= _put_in(bet.data)
@@ -128,8 +131,8 @@ class Table:
         """Add them all to what a partition came to."""
         hands, staked, returned, won = map(sum, zip(*self._paid, strict=True))
         figures = Figures(len(self._paid), 0, hands, staked, returned, won)
-        result.places += b"".join([place(stream, position) for position, stream, _, _ in self._first_events])
-        for position, _, _, _ in (min(self._first_events), max(self._first_events)):
+        result.places += b"".join(self._places)
+        for position in (min(self._positions), max(self._positions)):
             _pin(result, self._opened, position)
         _add(result, self._opened, figures, self._house + (staked - returned - won) * MINOR)
 

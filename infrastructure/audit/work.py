@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from infrastructure.audit.log_files import Compared, LogFiles, compare
 from infrastructure.audit.partition import audit_partition, uncollected
-from infrastructure.audit.results import Context, PartResult
+from infrastructure.audit.results import Context, PartResult, StoredRow
 from infrastructure.audit.source import Part
-from infrastructure.evidence.merkle import leaf_hashes
 
 
 class Done(NamedTuple):
@@ -30,8 +30,16 @@ class Work:
     def __call__(self, part: Part) -> Done:
         """Do it. Raises what reading the events meets; anything the events hold is a finding."""
         with uncollected():
-            rows = list(part.rows())
-            hashes = leaf_hashes([row[3] for row in rows])
-            result = audit_partition(rows, self.context, hashes)
-            compared = None if self.files is None else compare(self.files, rows, hashes, result)
-            return Done(part.up_to, result, compared)
+            if self.files is None:
+                return Done(part.up_to, audit_partition(part.rows(), self.context), None)
+            rows: list[StoredRow] = []
+            hashes: list[bytes] = []
+            result = audit_partition(_noted(part.rows(), rows), self.context, hashes)
+            return Done(part.up_to, result, compare(self.files, rows, hashes, result))
+
+
+def _noted(rows: Iterable[StoredRow], noted: list[StoredRow]) -> Iterator[StoredRow]:
+    """Yield rows and keep them, too."""
+    for row in rows:
+        noted.append(row)
+        yield row
