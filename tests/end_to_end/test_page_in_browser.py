@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import shutil
 import signal
@@ -13,6 +14,8 @@ from urllib.parse import quote
 
 import pytest
 
+from api.rulesets.chart import Heading, draw
+from domain.odds.chart import Chart, Row, Section
 from domain.rulesets import SHIPPED
 from tests.end_to_end.chromium import NAMES, PATIENCE_SECONDS, chromium, executable
 
@@ -127,3 +130,23 @@ def test_every_house_fits_a_phone(tab: Chromium, address: str, house: str) -> No
         tab.follow('button[value="raise"]')
     assert "What each bet did, and why" in words(tab)
     assert tab.width() == PHONE
+
+
+def test_the_page_of_a_rule_set_fits_a_phone(tab: Chromium, address: str) -> None:
+    """What a house returns and how to play it is reached from its table, and nothing sticks out sideways."""
+    tab.resize(PHONE, 844)
+    tab.load(f"{address}/?house=czech")
+    tab.follow('.rules a[href^="/rules/czech"]')
+    assert "What this house returns to somebody who always decides for the best" in words(tab)
+    assert tab.width() == PHONE
+
+
+def test_a_chart_is_drawn_by_a_browser(tab: Chromium) -> None:
+    """The browser reads the drawing as one: its rows, and in them the letters and their boxes."""
+    rows = (Row("A-K-Q-8-2", ((1, 5), (6, 0))),)
+    chart = Chart(("fold", "raise"), 1, (Section("ace_king", "one", ("A", "K"), rows),))
+    drawn = draw(chart, Heading("A & B", "an ante of $1.00", {}, ()))
+    tab.load("data:image/svg+xml;base64," + base64.b64encode(drawn).decode())
+    assert tab.has("svg[role] > g > rect.raise-part")
+    assert tab.has("svg[role] > g > rect.fold")
+    assert "R83" in words(tab)

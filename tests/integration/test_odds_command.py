@@ -243,3 +243,22 @@ def test_amounts_and_percentages_are_rounded_to_nearest() -> None:
     assert Money("JPY", 0).whole(1_000) == "JPY 1,000"
     assert Money("BHD", 3).whole(7) == "BHD 0.007"
     assert [percent(Fraction(-1, 3)), percent(Fraction(2, 3), 1)] == ["-33.3333 %", "66.7 %"]
+
+
+def test_a_chart_is_drawn_into_its_file(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The best decisions as an SVG, the same bytes each time, beside what is printed; or why not."""
+    path = tmp_path / "chart.svg"
+    answer = Answer(folder, capsys, "uk-casino", "--chart", str(path))
+    assert (answer.status, answer.errors) == (0, "")
+    assert "(uk-casino)" in answer.text
+    drawn = path.read_bytes()
+    assert drawn.startswith(b"<svg ")
+    assert "uk-casino, at an ante of £10.00" in drawn.decode()
+    assert b"A-K-Q-8-2: raise against A, K, Q, 8, 4, 3, 2; fold" in drawn
+    assert Answer(folder, capsys, "uk-casino", "--chart", str(path)).status == 0
+    assert path.read_bytes() == drawn
+    failed = Answer(folder, capsys, "uk-casino", "--chart", str(tmp_path / "none" / "chart.svg"))
+    assert (failed.status, failed.text) == (1, "")
+    assert "cannot be written: No such file or directory" in failed.errors

@@ -14,6 +14,9 @@ import psycopg
 import pytest
 from structlog.testing import capture_logs
 
+from api.cli import serve
+from api.composition import odds_of
+from api.settings import ServiceSettings
 from domain.events import RulesetRef, TableParameters
 from domain.odds.basis import Basis
 from domain.odds.chart import Chart
@@ -284,3 +287,17 @@ def test_a_game_that_cannot_be_counted_is_told_as_such(
     assert figures.keys() == {"unsupported"}
     assert "3 up-cards" in figures["unsupported"]
     assert chart == {}
+
+
+def test_services_compute_odds_unless_they_are_told_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`serve` has a folder for them in its data directory; a flag or the environment switches them off."""
+    monkeypatch.delenv(serve.NO_ODDS)
+    assert serve.parse([]).odds
+    assert not serve.parse(["--no-odds"]).odds
+    monkeypatch.setenv(serve.NO_ODDS, "1")
+    assert not serve.parse([]).odds
+    for settings in (ServiceSettings("", Path("k")), ServiceSettings("", Path("k"), odds=Path("/folder"))):
+        for name, value in settings.to_environment().items():
+            monkeypatch.setenv(name, value)
+        assert ServiceSettings.from_environment().odds == settings.odds
+        assert (odds_of(settings, "ledger") is None) == (settings.odds is None)
