@@ -63,18 +63,18 @@ class Comparing:
         self._next = random.randrange(tiles) if tiles else 0  # noqa: S311 - no secret
 
     def go_on(self) -> None:
-        """Compare some more tiles where it is time for that. Raises as `begin` does."""
+        """Compare some more tiles, one at least, where it is time for that. Raises as `begin` does."""
         began = time.monotonic()
         if began < self._not_before:
             return
         first = -(-self._events.horizon() // TILE_WIDTH)
         end = -(-self._log.size // TILE_WIDTH)
         for _ in range(first, end):
-            if time.monotonic() - began > TURN_SECONDS:
-                break
             number = self._next if first <= self._next < end else first
             self.compare(number)
             self._next = number + 1
+            if time.monotonic() - began > TURN_SECONDS:  # after one at least: a slow machine gets round too
+                break
         self._not_before = time.monotonic() + SHARE * (time.monotonic() - began)
 
     def disagree(self, detail: str, at: int = SIZE_MAX) -> Disagreement:
