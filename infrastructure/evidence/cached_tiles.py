@@ -38,6 +38,10 @@ class CachedTiles:
         self._lock = threading.Lock()
         self._tiles: OrderedDict[tuple[int, int], _Tile] = OrderedDict()
 
+    def __len__(self) -> int:
+        """How many are in memory."""
+        return len(self._tiles)
+
     def read(self, level: int, index: int, width: int) -> bytes:
         """The first `width` hashes of a tile, 32 bytes each, from its file. Raises LogUnavailable."""
         return self._found(level, index, width)[2]
