@@ -58,7 +58,7 @@ from infrastructure.reading import ReadingUnavailable
 log = structlog.get_logger(__name__)
 
 TITLE: Final = "Stud Ledger"
-VERSION: Final = "0.3.0"
+VERSION: Final = "0.4.0"
 DESCRIPTION: Final = """\
 An event-sourced ledger for Caribbean Stud Poker: players and money, tables and rounds, and proof of every
 payout.

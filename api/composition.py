@@ -31,12 +31,14 @@ from infrastructure.ledger.submission import Result, Submission
 from infrastructure.ledger.writer import Writer
 from infrastructure.metrics import Counts
 from infrastructure.odds.job import OddsRunner
+from infrastructure.odds.kept import KeptExchanges
+from infrastructure.projections.catalogue import PROJECTIONS, with_known
 from infrastructure.projections.runner import ProjectionRunner
 from infrastructure.reading import Reading
 from infrastructure.seals import Seals
 from infrastructure.software import Software
 
-BUILD: Final = "stud-ledger/0.3.0"
+BUILD: Final = "stud-ledger/0.4.0"
 """Names the software on every round."""
 
 log = structlog.get_logger(__name__)
@@ -154,7 +156,7 @@ def compose(
         software=software,
         log=evidence,
         audited=audited,
-        projections=ProjectionRunner(settings.dsn, schema) if settings.projector_inside else None,
+        projections=projections_of(settings, schema) if settings.projector_inside else None,
         checker=Checker(settings.dsn, schema) if settings.projector_inside else None,
         sealer=sealer_of(settings, schema) if settings.projector_inside else None,
         audits=AuditRunner(audited) if settings.projector_inside else None,
@@ -166,6 +168,12 @@ def compose(
 def sealer_of(settings: ServiceSettings, schema: str) -> SealerRunner:
     """What seals the ledger's log. Raises NoteError where a witness is not named by its key and URL."""
     return SealerRunner(settings.dsn, schema, settings.log, settings.keys, settings.witnesses)
+
+
+def projections_of(settings: ServiceSettings, schema: str) -> ProjectionRunner:
+    """What projects; it judges exchanges by what the service's own odds have left on the shelf."""
+    projections = PROJECTIONS if settings.odds is None else with_known(KeptExchanges(settings.odds))
+    return ProjectionRunner(settings.dsn, schema, projections=projections)
 
 
 def odds_of(settings: ServiceSettings, schema: str) -> OddsRunner | None:

@@ -30,7 +30,7 @@ class Manifest(Body):
 class AcceptanceBody(Body):
     """What was found, word for word as it was read: nothing else can be accepted."""
 
-    build: Annotated[str, Field(min_length=1, max_length=128, examples=["stud-ledger/0.3.0"])]
+    build: Annotated[str, Field(min_length=1, max_length=128, examples=["stud-ledger/0.4.0"])]
     found: Manifest
     note: Note
 
@@ -55,13 +55,13 @@ _FOUND: Final = {
 }
 SOFTWARE: Final[dict[str, Any]] = {
     "halted": False,
-    "build": "stud-ledger/0.3.0",
+    "build": "stud-ledger/0.4.0",
     "found": _FOUND,
     "accepted": _FOUND,
     "changed": [],
 }
 ACCEPTANCE: Final[dict[str, Any]] = {
-    "build": "stud-ledger/0.3.0",
+    "build": "stud-ledger/0.4.0",
     "found": _FOUND,
     "note": "A library was brought up to date on Monday.",
 }
