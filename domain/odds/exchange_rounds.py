@@ -156,14 +156,9 @@ def decide(
             unqualified, win, tie = dealt.one.not_qualified[n, u], dealt.one.win[n, u], dealt.one.tie[n, u]
             if unqualified < 0:
                 continue
-            best = 0
-            exchanged = worth[four[0], shown[0, hand[0]], shown[0, u]]
-            for place in range(1, 5):
-                value = worth[four[place], shown[place, hand[place]], shown[place, u]]
-                if value > exchanged:
-                    best, exchanged = place, value
+            best, equal, exchanged = _best_exchange(worth, four, shown, hand, u)
             exchanged -= stakes.fee * DENOMINATOR
-            decided.places[n, u] = best
+            decided.places[n, u] = equal
             decided.values[n, u] = exchanged
             folded = -stakes.ante * DENOMINATOR
             raised = KEPT_SCALE * _raised(stakes.terms[category], DEALS_KEPT, unqualified, win, tie)
@@ -178,6 +173,19 @@ def decide(
             else:
                 decided.decisions[n, u] = FOLD
                 _tally_fold(counts, times * KEPT_SCALE, DEALS_KEPT, unqualified)
+
+
+@kernel
+def _best_exchange(worth: Longs, four: Longs, shown: Bytes, hand: Bytes, u: int) -> tuple[int, int, int]:
+    """Return the first of the places whose exchange is worth most, all of them as bits, and that worth."""
+    best, equal, most = 0, 1, worth[four[0], shown[0, hand[0]], shown[0, u]]
+    for place in range(1, 5):
+        value = worth[four[place], shown[place, hand[place]], shown[place, u]]
+        if value > most:
+            best, equal, most = place, 1 << place, value
+        elif value == most:
+            equal |= 1 << place
+    return best, equal, most
 
 
 @kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import comb
 from typing import Final, TypeAlias
 
@@ -35,10 +35,11 @@ KEPT_SCALE: Final = DENOMINATOR // DEALS_KEPT
 class ExchangeValues:
     """The best exchange of every state with one up-card, by class of hands [134 459] and up-card [52].
 
-    ``places``: the place, in the hand that stands for the class, of the card whose exchange is worth most,
-    the first of equal ones; `NO_STATE` where the hand has the up-card. ``values``: what that exchange is
-    worth, the fee paid, times `DENOMINATOR`, in the unit of ``payoffs``. ``decisions``: what is best of all,
-    `FOLD`, `RAISE`, or `EXCHANGE` and the place; of equal ones fold before raise before exchange.
+    ``places``: a bit, 1 << n, for each place n, in the hand that stands for the class, of a card whose
+    exchange is worth most: which of equal ones comes first is not the same in all hands of a class;
+    `NO_STATE` where the hand has the up-card. ``values``: what that exchange is worth, the fee paid, times
+    `DENOMINATOR`, in the unit of ``payoffs``. ``decisions``: what is best of all, `FOLD`, `RAISE`, or
+    `EXCHANGE` and the first such place; of equal ones fold before raise before exchange.
 
     The arrays are not to be written to. ``qualify`` is the hand that the dealer qualifies with.
     """
@@ -51,14 +52,18 @@ class ExchangeValues:
 
     def require(self, payoffs: Payoffs, qualify: Qualifier) -> None:
         """Raise ``OddsError`` unless these are the values for such payoffs, whatever their unit."""
-        if replace(payoffs, unit=self.payoffs.unit) != self.payoffs or qualify != self.qualify:
+        if payoffs.proportions != self.payoffs.proportions or qualify != self.qualify:
             raise OddsError("the values of exchanges at hand were counted for other rules or stakes")
 
     def best(self, tables: HandsTable, hand: Iterable[int], up: int) -> tuple[int, int]:
-        """Return the number of the card best exchanged, and its value, in front of the up-card ``up``."""
+        """Return the number of the card best exchanged, and its value, in front of the up-card ``up``.
+
+        Of cards of equal worth it is the one of the least number.
+        """
         cards = sorted(hand)
         rank = rank_of(cards)
         shown = PERMUTATIONS[tables.permutation_of[rank]]
         state = tables.class_of[rank], shown[up]
-        given_up = tables.class_hands[state[0], self.places[state]]
-        return next(card for card in cards if shown[card] == given_up), int(self.values[state])
+        places, standing = int(self.places[state]), tables.class_hands[state[0]].tolist()
+        best = next(card for card in cards if places >> standing.index(shown[card]) & 1)
+        return best, int(self.values[state])

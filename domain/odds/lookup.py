@@ -100,6 +100,8 @@ class Lookup:
         self._qualify: Qualifier = qualify
         self._worst = worst_qualifying(qualify)
         self._held = count_held(self._table)
+        # A hand is asked for again at once, at other stakes. Threads read and replace it whole.
+        self._last: tuple[object, StateCounts | None] = (None, None)
 
     @property
     def qualify(self) -> Qualifier:
@@ -115,6 +117,10 @@ class Lookup:
 
         Raises ``OddsError`` for another number of cards, ``CardError`` for what is no card or is there twice.
         """
+        asked = tuple(cards), tuple(up_cards), tuple(gone)
+        last, counts = self._last
+        if counts is not None and last == asked:
+            return counts
         if len(cards) != HAND_SIZE or not 1 <= len(up_cards) <= UP_CARDS_MAX or len(gone) > GONE_MAX:
             raise OddsError(f"odds are of five cards, 1 to {UP_CARDS_MAX} up-cards and up to {GONE_MAX} gone")
         seen = (*cards, *gone, *up_cards)
@@ -125,7 +131,9 @@ class Lookup:
         limits = np.array((self._worst, value, value - 1), np.int16)
         count_weaker(self._held, np.array(numbers[:own]), np.array(numbers[own:]), limits, found)
         total = comb(CARDS - len(seen), HAND_SIZE - len(up_cards))
-        return StateCounts(self._categories[value], *self._against(value, total, *found.tolist()))
+        counts = StateCounts(self._categories[value], *self._against(value, total, *found.tolist()))
+        self._last = asked, counts
+        return counts
 
     def judge(
         self,
@@ -140,7 +148,7 @@ class Lookup:
 
         Where there is a fee for an exchange, that of each of the five cards is an option and counted now,
         which takes about a millisecond. With ``known`` the best one is read from there, and is the only one
-        besides that of the card ``exchanging``.
+        besides that of the card ``exchanging``, which is counted unless it is the best one.
 
         Raises ``OddsError`` where cards are exchanged in front of more than one up-card, where ``known`` is
         not of these payoffs (in whatever unit) and this dealer, and where ``exchanging`` is not in the hand;
@@ -155,12 +163,14 @@ class Lookup:
         if exchanging is not None and exchanging not in cards:
             raise OddsError("the card to exchange is not in the hand")
         hand, up = sorted(_NUMBERS[card] for card in cards), _NUMBERS[up_cards[0]]
-        places = [n for n, card in enumerate(hand) if known is None or DECK[card] == exchanging]
-        exchanges = self._exchanges(payoffs, payoffs.fee, hand, up, places)
+        exchanges: dict[int, int] = {}
+        asked = hand
         if known is not None:
             known.require(payoffs, self._qualify)
-            best, value = known.best(self._table, hand, up)
-            exchanges[best] = value
+            best, exchanges[best] = known.best(self._table, hand, up)
+            asked = [card for card in hand if DECK[card] == exchanging and card != best]
+        if asked:
+            exchanges |= self._exchanges(payoffs, payoffs.fee, hand, up, [hand.index(card) for card in asked])
         worth = {option: value * KEPT_SCALE for option, value in worth.items()}
         worth |= {DECK[card]: exchanges[card] for card in sorted(exchanges)}
         return _judged(worth, DENOMINATOR, payoffs)
@@ -187,8 +197,7 @@ class Lookup:
     ) -> dict[int, int]:
         """Return what exchanging each card at some places is worth, over all draws and dealer's hands."""
         found = np.empty((DRAWS, len(places), 4), np.int64)
-        if places:
-            count_draws(self._held, np.array(hand), np.array([up]), np.array(places), self._worst, found)
+        count_draws(self._held, np.array(hand), np.array([up]), np.array(places), self._worst, found)
         folded = -payoffs.ante * DEALS_DRAWN
         worth = {}
         for n, place in enumerate(places):

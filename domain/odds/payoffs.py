@@ -31,6 +31,11 @@ class Payoffs:
     fee: int | None
     unit: int
 
+    @property
+    def proportions(self) -> tuple[int, int, tuple[int, ...], int | None]:
+        """All but the unit: what is the same for all stakes that the same decisions are best for."""
+        return self.ante, self.raised, self.raise_wins, self.fee
+
     @classmethod
     def from_rules(cls, rules: Rules, ante: int) -> Self:
         """Return what a hand wins and loses at ``ante`` minor units.

@@ -152,7 +152,8 @@ def test_an_exchange_is_bought_only_where_it_is_worth_more(basis: Basis, values:
     assert (state == (values.places != NO_STATE)).all()
     best = np.where(raised > folded, RAISE, FOLD)
     bought = values.values > np.maximum(raised, folded)
-    best = np.where(bought, EXCHANGE + values.places, best)
+    first = np.array([(bits & -bits).bit_length() - 1 for bits in range(32)])[np.maximum(values.places, 0)]
+    best = np.where(bought, EXCHANGE + first, best)
     assert (values.decisions[state] == best[state]).all()
 
 
@@ -182,9 +183,23 @@ def test_states_are_decided_as_they_are_looked_up(
         (card,) = set(known.numerators) - {"fold", "raise"}
         assert known.numerators.items() <= counted.numerators.items()
         assert known.numerators[card] == max(counted.numerators[each] for each in hand)
-        assert counted.cost(known.best) == 0
+        assert known.best == counted.best
         kind = {"fold": FOLD, "raise": RAISE}.get(known.best, EXCHANGE)
         assert kind == decision
+
+
+def test_of_equal_exchanges_the_first_is_best_in_any_suits(values: ExchangeValues, lookup: Lookup) -> None:
+    """Where either card of a pair can go, it is the one of the least number: of the hand, not of its class."""
+    several = np.array([bits.bit_count() > 1 for bits in range(32)])[np.maximum(values.places, 0)]
+    found = np.argwhere(several & (values.decisions >= EXCHANGE))
+    for number, up in found[:: len(found) // 5]:
+        hand = hands_table().class_hands[number]
+        for shown in PERMUTATIONS[[0, 7, 23]]:
+            cards, ups = [DECK[card] for card in shown[hand]], [DECK[shown[up]]]
+            counted, known = (lookup.judge(BOUGHT, cards, ups, known=each) for each in (None, values))
+            assert counted.best not in ("fold", "raise")
+            assert [counted.numerators[card] for card in cards].count(counted.numerators[counted.best]) > 1
+            assert known.best == counted.best
 
 
 def test_values_are_those_of_every_draw_and_deal(values: ExchangeValues) -> None:
@@ -214,6 +229,8 @@ def test_another_exchange_than_the_best_is_judged_beside_it(values: ExchangeValu
     assert judged.numerators.items() <= counted.numerators.items()
     assert judged.best == counted.best == "Tc"
     assert judged.cost("2h") == counted.cost("2h") > 0
+    again = lookup.judge(BOUGHT, hand, ["4s"], known=values, exchanging="Tc")
+    assert set(again.numerators) == {"fold", "raise", "Tc"}
 
 
 def test_values_serve_stakes_of_one_proportion(values: ExchangeValues, lookup: Lookup) -> None:
