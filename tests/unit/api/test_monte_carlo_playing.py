@@ -36,7 +36,7 @@ def game(house: str, decision: int, **changes: Any) -> Game:
     """Return a game with an ante of 100 in which everybody decides the same."""
     rules = rules_of(house, **changes)
     table = np.full((CLASSES, 52), decision, np.int8)
-    side_bets = {kind: rules.side_bets[kind].stake or 100 for kind in rules.side_bet_order}
+    side_bets: dict[str, int] = {kind: rules.side_bets[kind].stake or 100 for kind in rules.side_bet_order}
     decisions = Decisions(Payoffs.from_rules(rules, 100), rules.qualify, 1, table)
     return Game(rules, 100, side_bets, meter=1_000_000, decisions=decisions, seed=5)
 
