@@ -10,13 +10,12 @@ import signal
 import sys
 
 from api import logs
-from api.composition import BUILD, odds_of, sealer_of
+from api.composition import BUILD, odds_of, projections_of, sealer_of
 from api.settings import ServiceSettings
 from infrastructure.audit.runner import Audited, AuditRunner
 from infrastructure.bootstrap import DEFAULT_SCHEMA
 from infrastructure.checking.continuous import Checker
 from infrastructure.projections import collector
-from infrastructure.projections.runner import ProjectionRunner
 
 NICENESS = 15
 
@@ -30,7 +29,7 @@ def main() -> int:
     logs.configure()
     settings = ServiceSettings.from_environment()
     dsn = settings.dsn
-    runner, checker = ProjectionRunner(dsn, DEFAULT_SCHEMA), Checker(dsn, DEFAULT_SCHEMA)
+    runner, checker = projections_of(settings, DEFAULT_SCHEMA), Checker(dsn, DEFAULT_SCHEMA)
     audits = AuditRunner(Audited(dsn, DEFAULT_SCHEMA, settings.keys, settings.log, BUILD))
     sealer, odds = sealer_of(settings, DEFAULT_SCHEMA), odds_of(settings, DEFAULT_SCHEMA)
     collector.relax()

@@ -37,9 +37,10 @@ from infrastructure.bootstrap import DEFAULT_SCHEMA, NotReadyError
 from infrastructure.keys import KeysError
 from infrastructure.ledger import horizon
 from infrastructure.ledger.horizon import ArchivedError
+from infrastructure.odds.kept import KeptExchanges
 from infrastructure.postgres import LauncherError
 from infrastructure.projections import collector
-from infrastructure.projections.catalogue import PROJECTIONS
+from infrastructure.projections.catalogue import PROJECTIONS, with_known
 from infrastructure.projections.postgres import PostgresSink
 from infrastructure.projections.runner import Projector
 from infrastructure.projections.sink import STOPPED, Checkpoint
@@ -75,7 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
                     return show(registry)
                 if options.cancel:
                     return cancel(registry, options.names)
-                return rebuild(registry, options.names, events(dsn, options.archive))
+                return rebuild(registry, options, events(dsn, options.archive))
     except KeyboardInterrupt:
         complain("left as it is: the same command goes on, --cancel gives it up")
         return NOT_DONE
@@ -188,15 +189,17 @@ def cancel(registry: Registry, names: Sequence[str]) -> int:
     return DONE if found else NOT_DONE
 
 
-def rebuild(registry: Registry, names: Sequence[str], archived: Events | None = None) -> int:
+def rebuild(registry: Registry, options: Options, archived: Events | None = None) -> int:
     """Ask for the rebuilds and follow them to their end; do the work where no service does.
 
     What reads `archived` events is this command alone: raises NotReadyError where a service does the work.
     """
-    with Projector(registry.dsn, DEFAULT_SCHEMA, source=archived or PostgresSource) as projector:
+    projections = with_known(KeptExchanges(options.directory.odds))
+    source = archived or PostgresSource
+    with Projector(registry.dsn, DEFAULT_SCHEMA, projections=projections, source=source) as projector:
         if archived is not None and not projector.try_to_act():
             raise NotReadyError("a service is running and would not find the archive: stop it for this")
-        return follow(registry, names, projector)
+        return follow(registry, options.names, projector)
 
 
 def follow(registry: Registry, names: Sequence[str], projector: Projector) -> int:

@@ -161,9 +161,15 @@ def exchange_values_of(
     qualify: Qualifier, payoffs: Payoffs, shelf: Shelf | None, tell: Tell = _silent
 ) -> ExchangeValues:
     """Return what the best exchange is worth in every state with one up-card. Raises ``OddsError``."""
+    kept = kept_exchange_values(qualify, payoffs, shelf)
+    return _solve_exchange(qualify, payoffs, shelf, tell)[1] if kept is None else kept
+
+
+def kept_exchange_values(qualify: Qualifier, payoffs: Payoffs, shelf: Shelf | None) -> ExchangeValues | None:
+    """Return the same where it is on the shelf, and None where it would have to be counted."""
     kept = _get(shelf, _EXCHANGE, _outcomes_key(qualify, payoffs, 1))
     if kept is None:
-        return _solve_exchange(qualify, payoffs, shelf, tell)[1]
+        return None
     return ExchangeValues(payoffs, qualify, **{name: kept[name] for name in _EXCHANGE_ARRAYS})
 
 

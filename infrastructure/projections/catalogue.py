@@ -8,7 +8,7 @@ from typing import Final
 
 from infrastructure.projections.decisions import Decisions
 from infrastructure.projections.jackpot_days import JackpotDays
-from infrastructure.projections.judging import prepared
+from infrastructure.projections.judging import Games, Known, prepared
 from infrastructure.projections.kinds import Projection
 from infrastructure.projections.performance import Performance
 from infrastructure.projections.player_rounds import PlayerRounds
@@ -30,6 +30,16 @@ PROJECTIONS: Final[tuple[Callable[[], Projection], ...]] = (
     Decisions,
 )
 """A class each; an instance is made for the live tables and one more while they are rebuilt."""
+
+
+def with_known(known: Known) -> tuple[Callable[[], Projection], ...]:
+    """The same projections with the same rows, which are there sooner for what is `known` of exchanges."""
+
+    def decisions() -> Decisions:
+        return Decisions(lambda: Games(known=known))
+
+    return tuple(decisions if make is Decisions else make for make in PROJECTIONS)
+
 
 PREPARED: Final[Mapping[str, Callable[[], bool]]] = MappingProxyType({Decisions.name: prepared})
 """What has to be in memory before a projection can go on, and whether it is; asking has it prepared."""

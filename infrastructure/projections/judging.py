@@ -11,7 +11,7 @@ import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
 import orjson
 
@@ -24,7 +24,11 @@ from domain.rulesets.schema import RuleSet, RulesetError
 from infrastructure.projections.round_facts import RoundFacts, SeatFacts
 
 if TYPE_CHECKING:
+    from domain.odds.exchange_values import ExchangeValues
     from domain.odds.lookup import Judgement
+
+Known: TypeAlias = "Callable[[Qualifier, Payoffs], ExchangeValues | None]"
+"""Knows for some payoffs what exchanges are worth; `infrastructure.odds.kept.KeptExchanges` is one."""
 
 DENOMINATOR: Final = 6_853_770
 """What all worths and costs are divided by: 46 C(45, 4), the draws and dealer's hands after an exchange.
@@ -45,8 +49,16 @@ its player's hands of the round shared one cap, so that none has its own odds; o
 class Judge(Protocol):
     """Knows the odds; `domain.odds.lookup.Lookup` is one. Both raise OddsError."""
 
-    def judge(self, payoffs: Payoffs, cards: Sequence[Card], up_cards: Sequence[Card]) -> Judgement:
-        """What the decisions on a hand as dealt are worth."""
+    def judge(
+        self,
+        payoffs: Payoffs,
+        cards: Sequence[Card],
+        up_cards: Sequence[Card],
+        *,
+        known: ExchangeValues | None = None,
+        exchanging: Card | None = None,
+    ) -> Judgement:
+        """What decisions on a hand as dealt are worth; of exchanges at least the best, and `exchanging`."""
 
     def judge_drawn(
         self, payoffs: Payoffs, cards: Sequence[Card], up_cards: Sequence[Card], given_away: Card
@@ -108,14 +120,20 @@ def prepared() -> bool:
     return not _preparing().is_alive()
 
 
+def nothing_known(_: Qualifier, __: Payoffs) -> None:
+    """Know no payoffs: what exchanges are worth is counted for each hand."""
+
+
 class Games:
     """The rule sets that were published, and the odds of the games that are played by them.
 
-    `judge_of` gives what knows the odds where a dealer qualifies with a certain hand.
+    `judge_of` gives what knows the odds where a dealer qualifies with a certain hand. Verdicts are the same
+    whatever is `known`: where nothing is, an exchange takes some thirty times as long.
     """
 
-    def __init__(self, judge_of: Callable[[Qualifier], Judge] = lookup) -> None:
+    def __init__(self, judge_of: Callable[[Qualifier], Judge] = lookup, known: Known = nothing_known) -> None:
         self._judge_of = judge_of
+        self._known = known
         self._documents: dict[tuple[str, int], str] = {}
         self._games: dict[tuple[Any, ...], Game | None] = {}
 
@@ -155,16 +173,17 @@ class Games:
             )
         except (RulesetError, RulesError, TypeError):
             return None
-        return Game(rules, self._judge_of)
+        return Game(rules, self._judge_of, self._known)
 
 
 class Game:
     """The odds of the rounds of one game. `free_side_bets` are kinds whose return no decision changes."""
 
-    def __init__(self, rules: Rules, judge_of: Callable[[Qualifier], Judge]) -> None:
+    def __init__(self, rules: Rules, judge_of: Callable[[Qualifier], Judge], known: Known) -> None:
         self.rules = rules
         self._uncapped = replace(rules, raise_win_cap=None)
         self._judge_of = judge_of
+        self._known = known
         self._money: dict[int, tuple[Payoffs, Payoffs, int]] = {}
         self.free_side_bets = tuple(
             kind
@@ -229,9 +248,9 @@ class Game:
         judge = self._judge_of(self.rules.qualify)
         exchanged = seat.discard is not None and seat.drawn is not None
         dealt = _as_dealt(cards, seat)
-        first = judge.judge(payoffs, dealt, up_cards)
+        first = self._first(judge, payoffs, dealt, up_cards, seat.discard if exchanged else None)
         worth = _numerator(first, first.best)
-        free = worth if uncapped == payoffs else _best(judge.judge(uncapped, dealt, up_cards))
+        free = worth if uncapped == payoffs else _best(self._first(judge, uncapped, dealt, up_cards))
         decision, decided_by = seat.decision or "fold", seat.decided_by or ""
         if not exchanged:
             done = _numerator(first, decision)
@@ -244,6 +263,18 @@ class Game:
         return Verdict(
             discard, exchanged_by, first.best, decision, decided_by, last.best, worth, free, done, *costs
         )
+
+    def _first(
+        self,
+        judge: Judge,
+        payoffs: Payoffs,
+        dealt: tuple[Card, ...],
+        up_cards: tuple[Card, ...],
+        exchanging: Card | None = None,
+    ) -> Judgement:
+        """Return what the decisions on a hand as dealt are worth, as `Judge.judge`."""
+        known = None if payoffs.fee is None else self._known(self.rules.qualify, payoffs)
+        return judge.judge(payoffs, dealt, up_cards, known=known, exchanging=exchanging)
 
 
 def _as_dealt(cards: tuple[Card, ...], seat: SeatFacts) -> tuple[Card, ...]:

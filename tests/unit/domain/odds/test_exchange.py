@@ -189,7 +189,7 @@ def test_states_are_decided_as_they_are_looked_up(
 
 
 def test_of_equal_exchanges_the_first_is_best_in_any_suits(values: ExchangeValues, lookup: Lookup) -> None:
-    """Where either card of a pair can go, it is the one of the least number: of the hand, not of its class."""
+    """Where either card of a pair can go, it is the one of the least number in the hand itself."""
     several = np.array([bits.bit_count() > 1 for bits in range(32)])[np.maximum(values.places, 0)]
     found = np.argwhere(several & (values.decisions >= EXCHANGE))
     for number, up in found[:: len(found) // 5]:
