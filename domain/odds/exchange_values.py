@@ -50,10 +50,19 @@ class ExchangeValues:
     values: Longs
     decisions: Decisions
 
-    def require(self, payoffs: Payoffs, qualify: Qualifier) -> None:
-        """Raise ``OddsError`` unless these are the values for such payoffs, whatever their unit."""
-        if payoffs.proportions != self.payoffs.proportions or qualify != self.qualify:
+    def require(self, payoffs: Payoffs, qualify: Qualifier) -> int:
+        """Return how many units of such payoffs one of these values' is.
+
+        Raises ``OddsError`` unless they are those of the payoffs, or of the same stakes where a raise wins as
+        much or more.
+        """
+        own = self.payoffs
+        times, rest = (1, 0) if not own.ante else divmod(payoffs.ante, own.ante)
+        same = (own.raised * times, own.fee and own.fee * times) == (payoffs.raised, payoffs.fee)
+        less = any(a * times < b for a, b in zip(own.raise_wins, payoffs.raise_wins, strict=True))
+        if rest or not same or less or qualify != self.qualify:
             raise OddsError("the values of exchanges at hand were counted for other rules or stakes")
+        return times
 
     def best(self, tables: HandsTable, hand: Iterable[int], up: int) -> tuple[int, int]:
         """Return the number of the card best exchanged, and its value, in front of the up-card ``up``.

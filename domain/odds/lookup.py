@@ -21,7 +21,7 @@ from domain.odds.counts import worst_qualifying
 from domain.odds.exchange_values import DEALS_DRAWN, DENOMINATOR, DRAWS, KEPT_SCALE, ExchangeValues
 from domain.odds.hands_table import CARDS, HandsTable, hands_table, rank_of
 from domain.odds.payoffs import OddsError, Payoffs
-from domain.odds.state_counts import count_draws, count_held, count_weaker
+from domain.odds.state_counts import can_become, count_draws, count_held, count_weaker
 
 Option: TypeAlias = Literal["fold", "raise"] | Card
 """What a player can do: fold, raise, or exchange the card that is named."""
@@ -148,11 +148,12 @@ class Lookup:
 
         Where there is a fee for an exchange, that of each of the five cards is an option and counted now,
         which takes about a millisecond. With ``known`` the best one is read from there, and is the only one
-        besides that of the card ``exchanging``, which is counted unless it is the best one.
+        besides that of the card ``exchanging``, which is counted unless it is the best one. ``known`` may be
+        of the same stakes without a cap: all five are counted, then, where the best can make what is cut.
 
         Raises ``OddsError`` where cards are exchanged in front of more than one up-card, where ``known`` is
-        not of these payoffs (in whatever unit) and this dealer, and where ``exchanging`` is not in the hand;
-        besides as `counts`.
+        not of these payoffs (but for unit and cap) and this dealer, and where ``exchanging`` is not in the
+        hand; besides as `counts`.
         """
         counts = self.counts(cards, up_cards)
         worth: dict[Option, int] = {"fold": -payoffs.ante * counts.total, "raise": counts.raised(payoffs)}
@@ -165,9 +166,8 @@ class Lookup:
         hand, up = sorted(_NUMBERS[card] for card in cards), _NUMBERS[up_cards[0]]
         exchanges: dict[int, int] = {}
         asked = hand
-        if known is not None:
-            known.require(payoffs, self._qualify)
-            best, exchanges[best] = known.best(self._table, hand, up)
+        if known is not None and (found := self._best_known(known, payoffs, hand, up)) is not None:
+            best, exchanges[best] = found
             asked = [card for card in hand if DECK[card] == exchanging and card != best]
         if asked:
             exchanges |= self._exchanges(payoffs, payoffs.fee, hand, up, [hand.index(card) for card in asked])
@@ -191,6 +191,21 @@ class Lookup:
             "raise": counts.raised(payoffs) - paid,
         }
         return _judged(worth, counts.total, payoffs)
+
+    def _best_known(
+        self, known: ExchangeValues, payoffs: Payoffs, hand: list[int], up: int
+    ) -> tuple[int, int] | None:
+        """Return the card whose exchange is worth most, and how much; None where ``known`` does not tell."""
+        times = known.require(payoffs, self._qualify)
+        best, value = known.best(self._table, hand, up)
+        wins = zip(payoffs.raise_wins, known.payoffs.raise_wins, strict=True)
+        cut = [ours < theirs * times for ours, theirs in wins]
+        if any(cut):
+            # What is not cut is worth the same, and what is cut is worth less: the best one stays the best.
+            kept = np.array([card for card in hand if card != best])
+            if can_become(self._held, kept, self._table.value_categories, np.array(cut)):
+                return None
+        return best, value * times
 
     def _exchanges(
         self, payoffs: Payoffs, fee: int, hand: list[int], up: int, places: list[int]

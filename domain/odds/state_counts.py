@@ -155,6 +155,20 @@ def _complete(values: Shorts, cards: Longs, completed: Shorts) -> None:
 
 
 @kernel
+def can_become(held: Held, kept: Longs, categories: Bytes, wanted: NDArray[np.bool_]) -> bool:
+    """Whether one card more, seen or not, makes of four ascending ones a hand of the ``wanted`` categories.
+
+    ``categories`` has them by value.
+    """
+    completed = np.empty(_LOOKED_AT, np.int16)
+    _complete(held.values, kept, completed)
+    found = False
+    for value in completed:
+        found |= wanted[categories[value]]
+    return found
+
+
+@kernel
 def count_draws(held: Held, hand: Longs, ups: Longs, places: Longs, worst: int, found: Longs) -> None:
     """Count for each card that can be drawn, and each of the places it can be drawn to.
 

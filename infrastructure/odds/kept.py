@@ -57,7 +57,7 @@ class KeptExchanges:
         if now - self._looked.get(key, -LOOK_SECONDS) < LOOK_SECONDS:
             return False
         if len(self._looked) >= STAKES_MAX:
-            self._looked = {each: at for each, at in self._looked.items() if now - at < LOOK_SECONDS}
+            self._looked.clear()
         self._looked[key] = now
         return True
 

@@ -248,9 +248,12 @@ class Game:
         judge = self._judge_of(self.rules.qualify)
         exchanged = seat.discard is not None and seat.drawn is not None
         dealt = _as_dealt(cards, seat)
-        first = self._first(judge, payoffs, dealt, up_cards, seat.discard if exchanged else None)
+        # Without a cap there is one table for all antes, which tells of most hands what it is worth with one.
+        known = None if payoffs.fee is None else self._known(self.rules.qualify, uncapped)
+        given_away = seat.discard if exchanged else None
+        first = judge.judge(payoffs, dealt, up_cards, known=known, exchanging=given_away)
         worth = _numerator(first, first.best)
-        free = worth if uncapped == payoffs else _best(self._first(judge, uncapped, dealt, up_cards))
+        free = worth if uncapped == payoffs else _best(judge.judge(uncapped, dealt, up_cards, known=known))
         decision, decided_by = seat.decision or "fold", seat.decided_by or ""
         if not exchanged:
             done = _numerator(first, decision)
@@ -263,18 +266,6 @@ class Game:
         return Verdict(
             discard, exchanged_by, first.best, decision, decided_by, last.best, worth, free, done, *costs
         )
-
-    def _first(
-        self,
-        judge: Judge,
-        payoffs: Payoffs,
-        dealt: tuple[Card, ...],
-        up_cards: tuple[Card, ...],
-        exchanging: Card | None = None,
-    ) -> Judgement:
-        """Return what the decisions on a hand as dealt are worth, as `Judge.judge`."""
-        known = None if payoffs.fee is None else self._known(self.rules.qualify, payoffs)
-        return judge.judge(payoffs, dealt, up_cards, known=known, exchanging=exchanging)
 
 
 def _as_dealt(cards: tuple[Card, ...], seat: SeatFacts) -> tuple[Card, ...]:

@@ -25,8 +25,6 @@ from tests.unit.infrastructure.ledgers import furnished
 from tests.unit.infrastructure.projecting import happened, projected
 
 FREE = Payoffs(1, 2, (2, 2, 4, 6, 8, 10, 14, 40, 100, 200), 1, 1)
-CAPPED = replace(FREE, raise_wins=(2, 2, 4, 6, 8, 10, 14, 20, 20, 20))
-"""At an ante of 100 and a cap of 2 000."""
 LIMITS: dict[str, Any] = {"currency": "CZK", "min_ante": 100, "max_ante": 200, "deal_source": "table"}
 
 
@@ -45,6 +43,8 @@ def deal(hand: str, up: str, exchange: str, decision: str) -> Deal:
 
 
 BEST, OTHER = ("2h 6h 9h Kh Tc", "4s", "Tc Ah", "raise"), ("2h 6h 9h Kh Tc", "4s", "2h Ad", "fold")
+CUT = ("5h 6h 7h 8h Kc", "4s", "Kc 9h", "raise")
+"""It can draw what the cap cuts."""
 DEALS = (
     deal("As Ad 7c 5d 2h", "Kc", "", "raise"),
     deal("As Ad 7c 5d 2h", "Kc", "", "fold"),
@@ -53,6 +53,7 @@ DEALS = (
     deal("9s 9d 9c 5d 2h", "Kc", "5d 9h", "raise"),
     deal(*BEST),
     deal(*OTHER),
+    deal(*CUT),
     # Of these either two can go.
     deal("2d 2h 3c 4c 5c", "7c", "2h 6d", "raise"),
     deal("2s 2c 3d 4d 5d", "7d", "2c 6d", "raise"),
@@ -132,7 +133,7 @@ class Known:
         return self._values.get(payoffs.proportions)
 
 
-@pytest.mark.parametrize("which", [(FREE, CAPPED), (FREE,), (CAPPED,), ()])
+@pytest.mark.parametrize("which", [(FREE,), ()])
 def test_rows_are_the_same_whatever_is_known(which: tuple[Payoffs, ...], counted: Counted) -> None:
     """Hands that are kept, and exchanges, good and bad ones, are judged the same to the last digit."""
     chance = random.Random(5)
@@ -146,18 +147,22 @@ def test_rows_are_the_same_whatever_is_known(which: tuple[Payoffs, ...], counted
     found = projected(events, projections=with_known(known))
     assert found.rows == projected(events).rows
     assert len({row["best"] for row in found.dicts("decisions")}) > 4
-    assert known.asked == {FREE, CAPPED}
+    assert known.asked == {FREE}
 
 
 @pytest.mark.parametrize(
-    ("text", "at_the_capped_table"), [(BEST, [0, 0]), (OTHER, [1, 0]), ((*BEST[:2], "", "fold"), [0, 0])]
+    ("text", "counts"),
+    [((*BEST[:2], "", "fold"), [0, 0, 0]), (BEST, [0, 0, 0]), (OTHER, [1, 1, 0]), (CUT, [0, 5, 0])],
 )
 def test_only_another_exchange_than_the_best_is_counted(
-    text: tuple[str, str, str, str], at_the_capped_table: list[int], counted: Counted
+    text: tuple[str, str, str, str], counts: list[int], counted: Counted
 ) -> None:
-    """What the best exchange is worth is read where it is known, with and without the cap."""
+    """The best one is read, without a cap, under one, and under one as if there were none.
+
+    Only where the best one can make a hand that the cap cuts, all five are counted.
+    """
     played_one = deal(*text)
-    known = Known(*(values(counted, each, [played_one]) for each in (FREE, CAPPED)))
+    known = Known(values(counted, FREE, [played_one]))
     counted.counted.clear()
     projected(played(played_one), projections=[lambda: Decisions(lambda: Games(lambda _: counted, known))])
-    assert counted.counted == [at_the_capped_table[0], *at_the_capped_table]
+    assert counted.counted == counts

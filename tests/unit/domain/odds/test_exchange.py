@@ -245,6 +245,25 @@ def test_values_serve_stakes_of_one_proportion(values: ExchangeValues, lookup: L
         values.require(BOUGHT, "pair")
 
 
+@pytest.mark.parametrize(("cap", "least", "most"), [(100, 110, 120), (20, 70, 120), (3, 1, 119)])
+def test_values_serve_under_a_cap(
+    values: ExchangeValues, lookup: Lookup, cap: int, least: int, most: int
+) -> None:
+    """Where the best exchange makes no hand that is cut, it is the best one still; else all are counted."""
+    capped = Payoffs(7, 14, tuple(7 * min(win, cap) for win in WINS), 7, 100)
+    read = 0
+    for decision in (FOLD, RAISE, EXCHANGE):
+        for hand, up, _ in states(values, decision, 40):
+            counted = lookup.judge(capped, hand, [up])
+            known = lookup.judge(capped, hand, [up], known=values)
+            assert known.numerators.items() <= counted.numerators.items()
+            assert known.best == counted.best
+            exchanges = known.numerators.keys() - {"fold", "raise"}
+            assert max(counted.numerators[card] for card in hand) in [known.numerators[n] for n in exchanges]
+            read += len(exchanges) == 1
+    assert least <= read <= most
+
+
 def test_progress_is_told_to_the_end(solved: Solved, told: Told) -> None:
     """Steps come in order, many of them, and the last is all there is."""
     assert solved.outcomes.total == TOTAL
