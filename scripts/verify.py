@@ -47,11 +47,9 @@ money.conservation: no money stays on the game, none appears and none disappears
 log.signature: the log's key signed its checkpoint | log.witness: the witness saw it, and none against it
 log.leaves: every event has its place and proof | log.inclusion: its bytes, or the hash of them, are there
 log.consistency: since the earlier checkpoint the log only grew, and nothing before it was changed
-log.jackpot: the copied log is the signed one, and in it the meter follows from the jackpot's opening
-"""
-STEPS: Final[dict[str, str]] = dict(re.findall(r"([a-z.]+): (.+?)(?: \||\n)", STEP_LINES))
-# The steps that run whatever others of them found, once those before them passed.
-LATE: Final = ("cards", "result", "jackpot", "void", "money", "log")
+log.jackpot: the copied log is the signed one, and in it the meter follows from the jackpot's opening"""
+STEPS: Final[dict[str, str]] = dict(re.findall(r"(?m)([a-z.]+): (.+?)(?: \||$)", STEP_LINES))
+LATE: Final = ("cards", "result", "jackpot", "void", "money", "log")  # run whatever others of them found
 RECORDED: Final = """times and positions (only that they grow), the gaming day, salts, hashes of answers
 who: pseudonyms, sessions, channels, actors, commands; whether a decision was the player's own
 wallet balances before the round, and wherever events outside this file may lie between
@@ -62,8 +60,7 @@ NOT_COVERED: Final = """in one player's file: other players' events, which are w
 that players could see rules and commitment before they staked, and corrections after the round
 that the log shows everybody the same: for this compare a witness's or your own earlier checkpoint
 without --key: whose key it is that signed; the one in the file shows nothing against its owner""".split("\n")
-TITLES: Final = {"proved": "PROVED FROM THIS FILE", "recorded": "RECORDED BUT NOT DERIVABLE FROM IT"}
-TITLES["not_covered"] = "NOT COVERED"
+TITLES: Final = ("PROVED FROM THIS FILE", "RECORDED BUT NOT DERIVABLE FROM IT", "NOT COVERED")
 NO_LOG: Final = "log proof: this file has none, so nothing shows that its events are those in the log"
 FILE_BYTES_MAX, ENTRY_BYTES_MAX, INTEGER_MAX, KEY_BYTES = 64 * 2**20, 65_535, 2**53 - 1, 32
 HAND, WHOLE_METER, TILE, LOG, WITNESS, SHOWN_FAULTS, SHOWN_CHARACTERS = 5, 100, 256, 1, 4, 5, 300
@@ -93,28 +90,24 @@ MOVE_LINES: Final = """
 RoundOpened JackpotParametersScheduled JackpotParametersActivated meter+top_up JackpotOpened meter+reset
 JackpotAdjusted pool+amount SideBetPlaced meter+contribution meter-overflow overflow+overflow
  diversion+diversion ContributionReversed meter-from_meter overflow-from_overflow diversion-from_diversion
-JackpotHit meter-from_meter meter+from_overflow overflow-from_overflow meter+restart
- diversion-restart_from_diversion JackpotTransferred meter-amount overflow-overflow diversion-diversion
- to.meter+amount to.meter-above_ceiling to.overflow+overflow to.overflow+above_ceiling to.diversion+diversion
-"""
-MOVE: Final = re.compile(r"(\S+)([+-])(\S+)")
-MOVES: Final = {kind: MOVE.findall(text) for kind, text in re.findall(r"([A-Z]\w+)([^A-Z]*)", MOVE_LINES)}
+JackpotTransferred meter-amount overflow-overflow diversion-diversion to.meter+amount to.meter-above_ceiling
+ to.overflow+overflow to.overflow+above_ceiling to.diversion+diversion JackpotHit meter-from_meter
+ meter+from_overflow overflow-from_overflow meter+restart diversion-restart_from_diversion"""
+MOVES: Final = dict(re.findall(r"([A-Z]\w+)([^A-Z]*)", MOVE_LINES))
 # A kind is a whole number within bounds, a regular expression, a type of Python, a shape, a list `[kind]`, or
 # a table by hand category `{kind}`. A shape is a name and its fields: `name:kind`, or `name` alone where the
 # kind has the same name, or is text; with `?` in front where it may be absent.
-KIND_LINES: Final = r"""
-exponent=0..4 index=0..51 odds=1..100000 percent=1..100 schema=1..1 seat=1..5000 size=0..9007199254740991
-position previous_position version=1..9007199254740991 amount=1..1000000000000 sum
+KIND_LINES: Final = r"""exponent=0..4 index=0..51 odds=1..100000 percent=1..100 schema=1..1 seat=1..5000
+size=0..9007199254740991 position previous_position version=1..9007199254740991 amount=1..1000000000000 sum
 balance_after=0..9000000000000000 exact contribution diversion from_diversion from_house from_meter
 from_overflow meter_after meter_before overflow restart
 restart_from_diversion=(0|[1-9][0-9]{0,15})(\.[0-9]{0,3}[1-9])? code=[A-Z]{3} units=[0-9]{1,12}(\.[0-9]{1,3})?
 card=[2-9TJQKA][cdhs] decided_by=player|operator kind=jackpot|five_plus_one|bonus qualify=[a-z_]+
-deck_seed=[0-9a-f]{96} sha256=[0-9a-f]{64} hash=[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=
-salt=[A-Za-z0-9_-]{22} token=[A-Za-z0-9_-]{43} share=(0|1)(\.[0-9]{1,4})? bool dict no_such_field=(?!)
-id player command jackpot_id round_id table_id=[A-Za-z0-9._-]{1,64} stream=round-[A-Za-z0-9._-]{1,64}
+deck_seed=[0-9a-f]{96} sha256=[0-9a-f]{64} hash=[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]= salt=[A-Za-z0-9_-]{22}
+token=[A-Za-z0-9_-]{43} share=(0|1)(\.[0-9]{1,4})? bool dict no_such_field=(?!) id player command jackpot_id
+round_id table_id=[A-Za-z0-9._-]{1,64} stream=round-[A-Za-z0-9._-]{1,64}
 recorded_at=[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z
-text=[^\x00-\x1f\x7f\ud800-\udfff]{1,600}
-"""
+text=[^\x00-\x1f\x7f\ud800-\udfff]{1,600}"""
 TYPES: Final = sorted({*re.findall("[A-Z][A-Za-z]+", ORDER)})
 KINDS: Final[dict[str, Any]] = {"type": "|".join(TYPES)} | {
     name: rule or range(int(low), int(high) + 1)
@@ -123,46 +116,38 @@ KINDS: Final[dict[str, Any]] = {"type": "|".join(TYPES)} | {
 }
 SHAPE_LINES: Final = """
 File format:stud-ledger/evidence/[12] round_id player events:[dict] ruleset:dict ?jackpot:dict
- currency:Currency ?log:Log ?sha256; Currency code exponent; Earlier size root:hash proof:[hash]
-Log origin keys:[text] checkpoint:str proofs:[[hash]] earlier:Earlier; Meta actor command schema ?shown:token
- ?trace; Event data:dict meta:Meta position recorded_at salt stream type version
-Withheld position stream version withheld:bool leaf_sha256:sha256; Ruleset id version sha256
+ currency:Currency ?log:Log ?sha256; Log origin keys:[text] checkpoint:str proofs:[[hash]] earlier:Earlier
+Earlier size root:hash proof:[hash]; Event data:dict meta:Meta position recorded_at salt stream type version
+Currency code exponent; Meta actor command schema ?shown:token ?trace; Ruleset id version sha256
+SideBetPlaced seat player bet:kind amount balance_after ?contribution ?jackpot_id ?overflow ?diversion
 RoundOpened table_id ruleset:Ruleset currency:code account_class:real|test deal_source:rng|table gaming_day
  parameters:Table build ?deck_commitment:sha256 ?deck_algorithm:stud-deck-1 ?rng ?jackpot:Pot
-Pot id version sha256 contribution:share reset:sum ?ceiling:sum ?diversion:share
-Table min_ante:amount max_ante:amount zone cutoff_hour:sum min_side_bet:sum max_side_bet:sum
- ?raise_win_cap:amount ?bonus_stake:amount ?decision_seconds:position
-AntePlaced seat player amount balance_after ?session_id ?channel ?client_seed
-SideBetPlaced seat player bet:kind amount balance_after ?contribution ?jackpot_id ?overflow ?diversion
-BettingClosed seats:seat; RoundClosed ?deck_seed; RoundVoided cause ?deck_seed ?note_sha256:sha256
-Dealt to:seat|shared|dealer cards:[card] ?seat ?indices:[index] ?up_indices:[index]
-CardExchanged seat player fee:amount discard:card drawn:card forfeited:[kind] decided_by balance_after
- ?burn_index:index ?drawn_index:index; Folded seat decided_by:player|timeout|operator
-Raised seat player amount decided_by balance_after; Leg bet stake:amount returned:sum won:sum ?odds
-DealerQualified cards:[card] category qualified:bool ?indices:[index]; Refund bet stake:amount
-Settled seat player result bets:[Leg] shown:bool balance_after category
-StakeRefunded seat player amount bets:[Refund] balance_after
-JackpotHit seat player jackpot_id category award:sum from_meter from_house meter_before meter_after
- order:position previous_position balance_after ?restart ?restart_from_diversion ?from_overflow
-ContributionReversed seat player jackpot_id amount:exact from_meter from_house meter_before meter_after
- previous_position ?from_overflow ?from_diversion
-RuleSet id title:str source:str currencies:[code] ?max_ante:units seating:Seating deal:Deal play:Play qualify
- raise_pays:{odds} ?raise_cap:Cap side_bets:[SideBet] ?exchange:Exchange misdeal_causes:[text]
- void_policy:refund_all rounding:down names:dict readings:[dict]
-Seating seats:seat hands_per_player:seat shared_player_hand:bool; Deal pattern:round_robin|block
- player_cards:up|down dealer_up_indices:[index]; Cap scope:raise_per_hand|aggregate ?amount:units
-Play raise_multiple:seat decision_order:any|seat on_timeout:fold|void reveal_if_all_fold:bool
- show_hands:all|called|jackpot_when_not_qualified settlement_order:(seat); Award ?percent ?fixed:units
- funding:meter|house; Exchange fee_antes:seat burn:per_exchange forfeits:[kind]
+RoundVoided cause ?deck_seed ?note_sha256:sha256; Table min_ante:amount max_ante:amount zone cutoff_hour:sum
+ min_side_bet:sum max_side_bet:sum ?raise_win_cap:amount ?bonus_stake:amount ?decision_seconds:position
+AntePlaced seat player amount balance_after ?session_id ?channel ?client_seed; BettingClosed seats:seat
+Pot id version sha256 contribution:share reset:sum ?ceiling:sum ?diversion:share; RoundClosed ?deck_seed
+StakeRefunded seat player amount bets:[Refund] balance_after; CardExchanged seat player fee:amount
+ discard:card drawn:card forfeited:[kind] decided_by balance_after ?burn_index:index ?drawn_index:index
+Folded seat decided_by:player|timeout|operator; Raised seat player amount decided_by balance_after
+Dealt to:seat|shared|dealer cards:[card] ?seat ?indices:[index] ?up_indices:[index]; Refund bet stake:amount
+DealerQualified cards:[card] category qualified:bool ?indices:[index]; Settled seat player result bets:[Leg]
+ shown:bool balance_after category; Play raise_multiple:seat decision_order:any|seat on_timeout:fold|void
+ reveal_if_all_fold:bool show_hands:all|called|jackpot_when_not_qualified settlement_order:(seat)
+Leg bet stake:amount returned:sum won:sum ?odds; Exchange fee_antes:seat burn:per_exchange forfeits:[kind]
+Deal pattern:round_robin|block player_cards:up|down dealer_up_indices:[index]; RuleSet id title:str source:str
+ currencies:[code] ?max_ante:units seating:Seating deal:Deal play:Play qualify raise_pays:{odds}
+ ?raise_cap:Cap side_bets:[SideBet] ?exchange:Exchange misdeal_causes:[text] void_policy:refund_all
+ rounding:down names:dict readings:[dict]; Seating seats:seat hands_per_player:seat shared_player_hand:bool
+Withheld position stream version withheld:bool leaf_sha256:sha256; ContributionReversed seat player jackpot_id
+ amount:exact from_meter from_house meter_before meter_after previous_position ?from_overflow ?from_diversion
 SideBet kind stake:free|table|[0-9.]+ basis:to_1|for_1 survives_fold:bool needs_dealer_to_qualify:bool
- pays:{odds} awards:{Award}
-"""
+ pays:{odds} awards:{Award}; Cap scope:raise_per_hand|aggregate ?amount:units; Award ?percent ?fixed:units
+ funding:meter|house; JackpotHit seat player jackpot_id category award:sum from_meter from_house meter_before
+ meter_after order:position previous_position balance_after ?restart ?restart_from_diversion ?from_overflow"""
 FIELD: Final = re.compile(r"(\??)(\w+):?(\S*)")
 SHAPES: Final = {  # of each shape the fields and their kinds, with `?` where one may be absent
-    shape: {
-        name: may + (kind or (name, "text")[name not in KINDS]) for may, name, kind in FIELD.findall(fields)
-    }
-    for shape, fields in re.findall(r"(\w+) ([^;\n]+(?:\n [^;\n]+)*)", SHAPE_LINES)
+    shape: {name: may + (of or (name, "text")[name not in KINDS]) for may, name, of in FIELD.findall(text)}
+    for shape, text in re.findall(r"(\w+) ([^;\n]+(?:\n [^;\n]+)*)", SHAPE_LINES)
 }
 SHAPES.update((f"{{{kind}}}", dict.fromkeys(CATEGORIES, f"?{kind}")) for kind in ("odds", "Award"))
 SHAPES.update((f"Event {kind}", SHAPES["Event"] | {"data": kind}) for kind in TYPES)
@@ -188,7 +173,7 @@ class Event(dict[str, Any]):
         self.stake = self.get("fee", self["amount"] if self.type in STAKING else 0)
         self.apart = self.position - self.version  # alike where no event outside this file can lie between
         self.moves: dict[str, Decimal] = defaultdict(Decimal)  # in a jackpot's pools
-        for pool, sign, field in MOVES.get(self.type, ()):
+        for pool, sign, field in re.findall(r"(\S+)([+-])(\S+)", MOVES.get(self.type, "")):
             change = Decimal(self.get(field, 0)) * int(f"{sign}1")
             self.moves[self["pool"] if pool == "pool" else pool] += change
 
@@ -200,9 +185,7 @@ class Event(dict[str, Any]):
 def unlike(value: Any, kind: str, path: str) -> Iterator[Fault]:
     """Yield every difference between a JSON value and the kind it must be."""
     shape, many = SHAPES.get(kind), kind[0] == "["
-    rule: Any = (
-        () if shape or many else KINDS.get(kind, kind)
-    )  # the numbers that it may be, or what text is like
+    rule: Any = () if shape or many else KINDS.get(kind, kind)  # numbers, or what text is like
     of: Any = str if isinstance(rule, str) else int
     if shape and isinstance(value, dict):
         for name in {**{name: 0 for name, inner in shape.items() if inner[0] != "?"}, **value}:
@@ -242,22 +225,16 @@ def load(raw: bytes) -> dict[str, Any]:
 def canonical(value: Any) -> bytes:
     """Return a value's canonical JSON (RFC 8785, for values without floats)."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    if text.isascii():  # otherwise names may have to be sorted as UTF-16
-        return text.encode()
-    if isinstance(value, dict):
+    if isinstance(value, dict) and not text.isascii():  # names may have to be sorted as UTF-16
         names = sorted(value, key=lambda name: str(name).encode("utf-16be"))
         return b"{%b}" % b",".join(b"%b:%b" % (canonical(name), canonical(value[name])) for name in names)
-    if isinstance(value, list):
+    if isinstance(value, list) and not text.isascii():
         return b"[%b]" % b",".join(map(canonical, value))
     return text.encode()
 
 
 def hash_of(*parts: bytes) -> bytes:
     return hashlib.sha256(b"".join(parts)).digest()
-
-
-def sha256_of(value: object) -> str:
-    return hash_of(canonical(value)).hex()
 
 
 # ── Cards ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -301,8 +278,7 @@ def rank(cards: Sequence[str]) -> tuple[int, list[int]]:
 
 def category(cards: Sequence[str]) -> str:
     """Return the category of the best five of five or six cards."""
-    fives = [cards] if len(cards) == HAND else combinations(cards, len(cards) - 1)
-    return CATEGORIES[max(map(rank, fives))[0]]
+    return CATEGORIES[max(map(rank, combinations(cards, len(cards) - (len(cards) != HAND))))[0]]
 
 
 # ── Ed25519 (RFC 8032, 5.1) ─────────────────────────────────────────────────────────────────────────────
@@ -341,13 +317,11 @@ def signed(public: bytes, message: bytes, signature: bytes) -> bool:
     except (ValueError, IndexError):
         return False
     k = int.from_bytes(hashlib.sha512(signature[:32] + public + message).digest(), "little") % BASE_ORDER
-    x, y, z, _ = plus(times(s % BASE_ORDER, BASE), times(8 * BASE_ORDER - k, key))  # the base's s less k keys
+    base = point((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
+    x, y, z, _ = plus(times(s % BASE_ORDER, base), times(8 * BASE_ORDER - k, key))  # the base's s less k keys
     r = y * pow(z, -1, P) % P | (x * pow(z, -1, P) % P & 1) << 255
     sound = len(signature) == 2 * KEY_BYTES and s < BASE_ORDER and times(8, key)[0]
     return bool(sound) and r.to_bytes(32, "little") == signature[:32]
-
-
-BASE = point((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
 
 
 # ── The log (C2SP signed-note, tlog-checkpoint, tlog-cosignature, tlog-tiles; RFC 6962 and 9162, 2.1) ───
@@ -376,8 +350,7 @@ class Checkpoint:
             raise Unusable(f"not the key of a {'log' if kind == LOG else 'witness'}: {show(vkey)}")
         lines = [unbase(text) for name, text in self.signatures if name == found[1]]
         signature = next((line[4:] for line in lines if line[:4].hex() == found[2]), b"")
-        stamp = signature[:8] if kind == WITNESS else b""
-        time = int.from_bytes(stamp, "big")
+        time = int.from_bytes(stamp := signature[:8] if kind == WITNESS else b"", "big")
         message = f"cosignature/v1\ntime {time}\n{self.body}" if stamp else self.body
         return time if signed(key[1:], message.encode(), signature[len(stamp) :]) else None
 
@@ -487,24 +460,23 @@ class Round:
     def check_rules(self) -> None:
         step, opened, rules, code = "rules.house", self.opened, self.rules, self.file["currency"]["code"]
         self.faults[step] += unlike(rules, "RuleSet", "ruleset")
-        pin, pot = opened["ruleset"], opened.get("jackpot", {})
-        self.check(step, "id and SHA-256", [pin["id"], pin["sha256"]], [rules.get("id"), sha256_of(rules)])
+        pin, pot, sha256 = opened["ruleset"], opened.get("jackpot", {}), hash_of(canonical(rules)).hex()
+        self.check(step, "id and SHA-256", [pin["id"], pin["sha256"]], [rules.get("id"), sha256])
         self.check(step, "currency, of the round", opened["currency"], code)
         self.check(step, "currency, of the house, once", 1, rules.get("currencies", []).count(code))
         decimals = 2 - 2 * (code in NO_DECIMALS) + (code in THREE_DECIMALS)
         self.check(step, "decimals (ISO 4217)", decimals, self.file["currency"]["exponent"])
         if pot or "jackpot" in self.file:
             terms = {"jackpot_id": pot.get("id"), "currency": code} | pot
-            sha256 = [terms.pop(name, None) for name in ("id", "sha256")][1]
+            _, pinned = [terms.pop(name, None) for name in ("id", "sha256")]
             self.check("rules.jackpot", "parameters", terms, self.file.get("jackpot"))
-            self.check("rules.jackpot", "SHA-256", sha256, sha256_of(terms))
+            self.check("rules.jackpot", "SHA-256", pinned, hash_of(canonical(terms)).hex())
 
     def check_places(self) -> None:
         step, commands, last = "order.places", {self.opened.command}, 0
         for number, (entry, event) in enumerate(zip(self.file["events"], self.events, strict=True), start=1):
             must = [f"round-{self.file['round_id']}", number, max(last + 1, event.position)]
-            last = event.position
-            found = [entry["stream"], event.version, event.position]
+            found = [entry["stream"], event.version, last := event.position]
             self.check(step, f"{event}: stream, version, position", must, found)
             self.check(step, event, "not in everybody's file", event.name, ok=event.type or self.only)
         for one, event in pairwise(event for event in self.events if event.type):
@@ -680,10 +652,8 @@ class Round:
             given = self.prize(seat, bet)
             odds = given.get("odds", pays.get(bet, 0))
             won = min(stake * odds, room) if bet == "raise" else stake * odds
-            if given and bet == "jackpot":
-                won = seat.get("JackpotHit", {"award": 0})["award"]
-            elif given and bet == "bonus":
-                won = self.minor(given["fixed"])
+            won = seat.get("JackpotHit", {"award": 0})["award"] if given and bet == "jackpot" else won
+            won = self.minor(given["fixed"]) if given and bet == "bonus" else won
             back = "odds" in given or (bet in pays and result not in ("folded", "lose"))
             leg = {"bet": bet, "stake": stake, "returned": stake * back, "won": won}
             bets.append(leg | ({"odds": odds} if odds and won else {}))
@@ -692,10 +662,9 @@ class Round:
         return {"category": best, "result": result, "shown": shown, "bets": bets}
 
     def check_result(self) -> None:
-        limit, raised, cap = self.rules.get("raise_cap", {}), Counter[str](), INTEGER_MAX
-        if limit:
-            table = self.opened["parameters"]
-            cap = self.minor(limit["amount"]) if "amount" in limit else table["raise_win_cap"]
+        limit, table, raised = self.rules.get("raise_cap", {}), self.opened["parameters"], Counter[str]()
+        cap = table["raise_win_cap"] if limit and "amount" not in limit else INTEGER_MAX
+        cap = self.minor(limit["amount"]) if "amount" in limit else cap
         for event in self.of("DealerQualified"):
             self.fields("result.dealer", event, category=category(event["cards"]), qualified=self.plays())
         for event in self.of("Settled"):
@@ -798,9 +767,8 @@ class Round:
     def check_log(self) -> None:
         """Hold the checkpoint's signatures against the keys, and the file's proofs against the checkpoint."""
         if "log" not in self.file:
-            missing = ("file", "a log proof", "a file of format 1, which has none")
             for step in (step for step, option in OPTIONS.items() if getattr(self.asked, option)):
-                self.faults[f"log.{step}"].append(missing)
+                self.faults[f"log.{step}"] += [("file", "a log proof", "a file of format 1, which has none")]
             return
         log, step, note = self.file["log"], "log.signature", Checkpoint(self.file["log"]["checkpoint"])
         self.check(step, "origin", log["origin"], note.origin)
@@ -885,15 +853,12 @@ class Round:
         if "contribution" in event and "reset" in event:  # new parameters: in force at once, or waiting
             terms = {key: event[key] for key in ("reset", "ceiling", *SHARES) if key in event}
             terms |= {"currency": pot["currency"], "jackpot_id": name, "version": event["parameters_version"]}
-            pot["waiting"] = sha256_of(terms)
+            pot["waiting"] = hash_of(canonical(terms)).hex()
         if kind in ("JackpotOpened", "JackpotParametersActivated"):
             pot["in_force"] = pot["waiting"]
         pot["hits"] += kind == "JackpotHit"
-        previous = max(pot["moved"], min(event.get("previous_position", 0), pot["seen"]))
-        must = {
-            "sha256": pot["waiting" if "Scheduled" in kind else "in_force"],
-            "previous_position": previous,
-        }
+        last = max(pot["moved"], min(event.get("previous_position", 0), pot["seen"]))
+        must = {"sha256": pot["waiting" if "Scheduled" in kind else "in_force"], "previous_position": last}
         must |= {"meter_before": pot["meter"], "to_meter_before": to.get("meter"), "before": pot.get(pool)}
         must |= {"amount": pot["meter"], **{each: pot[each] for each in POOLS}} if "to" in event else {}
         for key, change in event.moves.items():
@@ -975,7 +940,7 @@ def main(arguments: list[str]) -> int:
         text.append(f"{check['result']}  {step:18}  {check['says']}{note}")
         for where, must, there in (map(show, fault.values()) for fault in check["faults"][:SHOWN_FAULTS]):
             text.append(f"        {where[1:-1]}: expected {must}, found {there}")
-    for name, title in TITLES.items() if text else ():
+    for title, name in zip(TITLES, ("proved", "recorded", "not_covered"), strict=True) if text else ():
         text += ["", title, *(f"  - {line}" for line in found[name])]
     text += [""] * bool(text) + [f"{game.verdict().upper()} {show(why)[1:-1]}".rstrip()]
     try:
