@@ -37,8 +37,8 @@ from tests.property.deterministic.simulated_world import World
 SEEDS = int(os.environ.get("SIMULATION_SEEDS", "500"))
 FIRST = int(os.environ.get("SIMULATION_FIRST_SEED", "0"))
 CHUNK = 50
-STEPS = 400
-STEPS_ON_POSTGRES = 250
+STEPS = 300
+STEPS_ON_POSTGRES = 200
 ON_POSTGRES_SHARE = 16
 MUTANT_SEEDS_MAX = 60
 STEPS_TOLD = 60
