@@ -18,9 +18,7 @@ LINTERS = {
     "import-linter": ["-c", "from importlinter.cli import lint_imports_command as run; run()"],
 }
 # Asked of the whole suite only: a part of it cannot cover everything.
-# Two at a time, each file as a whole: files share databases. In their order, which ends with the many short
-# ones: long files of a few tests would come last otherwise, and one worker would wait for the other.
-WHOLE_SUITE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+WHOLE_SUITE = ["-n", "2", "--dist", "loadfile"]  # two at a time, each file as a whole: files share databases
 COVERAGE = ["--cov=domain", "--cov-branch", "--cov-report=term-missing:skip-covered", "--cov-fail-under=100"]
 
 
