@@ -79,7 +79,8 @@ def _asked(
     return Asked(version, currency, ante, raise_win_cap, bonus_stake)
 
 
-_Question = Annotated[Asked, Depends(_asked)]
+Question = Annotated[Asked, Depends(_asked)]
+"""Which odds are asked for, as the query of a request tells."""
 
 
 @router.get(
@@ -90,7 +91,7 @@ _Question = Annotated[Asked, Depends(_asked)]
     responses=openapi.problems(*_PROBLEMS),
     openapi_extra=openapi.read(_EXAMPLE),
 )
-async def read_odds(_: _Caller, reading: Fresh, ruleset_id: RulesetPath, asked: _Question) -> Response:
+async def read_odds(_: _Caller, reading: Fresh, ruleset_id: RulesetPath, asked: Question) -> Response:
     """Expected values, probabilities and side bets by the best decisions, as exact fractions.
 
     A hand is decided on its own cards and the dealer's up-cards: what other hands show is ignored.
@@ -114,7 +115,7 @@ async def read_odds(_: _Caller, reading: Fresh, ruleset_id: RulesetPath, asked: 
     },
 )
 async def read_chart(
-    request: Request, _: _Caller, reading: Fresh, ruleset_id: RulesetPath, asked: _Question
+    request: Request, _: _Caller, reading: Fresh, ruleset_id: RulesetPath, asked: Question
 ) -> Response:
     """Fold, raise or exchange, by hand and up-card, as an SVG."""
     found = await choose(reading, ruleset_id, asked)

@@ -6,10 +6,10 @@ It is open to everybody: these are the rules that a house plays by, and what fol
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, Response
 
 from api.page.amounts import money
@@ -18,12 +18,11 @@ from api.page.page_route import DOCS, TABLE, PageRoute, plain
 from api.page.rendering import render
 from api.paging import reading_of
 from api.problems import Problem
-from api.rulesets.choosing import Asked, Found, choose, terms_words, version_of
-from api.rulesets.odds import VERSION_MAX, chart_response
+from api.rulesets.choosing import Found, choose, terms_words, version_of
+from api.rulesets.odds import Question, chart_response
 from api.rulesets.tables import tables_of
 from api.rulesets.warnings import warnings_of
 from api.shapes import ID_PATTERN
-from domain.money import AMOUNT_MAX
 from domain.rulesets.schema import RuleSet
 from domain.work import PublishedRuleset
 from infrastructure.odds.store import Odds
@@ -34,25 +33,12 @@ _OTHERS_MAX: Final = 24
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
-_Number = Annotated[int | None, Query(ge=1, le=AMOUNT_MAX)]
-_Version = Annotated[int | None, Query(ge=1, le=VERSION_MAX)]
-_Currency = Annotated[str | None, Query(pattern=r"^[A-Z]{3}$")]
-
 
 @router.get("/rules/{ruleset_id}")
-async def ruleset_page(
-    request: Request,
-    ruleset_id: str,
-    version: _Version = None,
-    currency: _Currency = None,
-    ante: _Number = None,
-    raise_win_cap: _Number = None,
-    bonus_stake: _Number = None,
-) -> Response:
+async def ruleset_page(request: Request, ruleset_id: str, asked: Question) -> Response:
     """The page of a version, the newest where none is named."""
-    asked = Asked(version, currency, ante, raise_win_cap, bonus_stake)
     reading = reading_of(request)
-    published = await _published(request, ruleset_id, version)
+    published = await _published(request, ruleset_id, asked.version)
     try:
         found = await choose(reading, ruleset_id, asked)
     except Problem as problem:
@@ -63,20 +49,11 @@ async def ruleset_page(
 
 
 @router.get("/rules/{ruleset_id}/chart.svg")
-async def ruleset_chart(
-    request: Request,
-    ruleset_id: str,
-    version: _Version = None,
-    currency: _Currency = None,
-    ante: _Number = None,
-    raise_win_cap: _Number = None,
-    bonus_stake: _Number = None,
-) -> Response:
+async def ruleset_chart(request: Request, ruleset_id: str, asked: Question) -> Response:
     """The chart on that page."""
-    await _published(request, ruleset_id, version)
+    await _published(request, ruleset_id, asked.version)
     reading = reading_of(request)
     try:
-        asked = Asked(version, currency, ante, raise_win_cap, bonus_stake)
         return await chart_response(request, reading, await choose(reading, ruleset_id, asked), _CACHE)
     except Problem as problem:
         raise not_here(problem.detail) from None
