@@ -8,7 +8,6 @@ that nothing happens twice.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
@@ -20,8 +19,7 @@ import structlog
 from psycopg import sql
 
 from domain.commands import TimeOutRound
-from infrastructure import defects, partitions
-from infrastructure.advisory import lock_number
+from infrastructure import partitions
 from infrastructure.clock import Clock
 from infrastructure.ledger.submission import (
     ACCEPTED,
@@ -34,6 +32,7 @@ from infrastructure.ledger.submission import (
     continuation,
     own_submission,
 )
+from infrastructure.tireless import Tireless, connect
 
 TURN_SECONDS: Final = 0.25
 RECONNECT_SECONDS: Final = 1.0
@@ -66,11 +65,13 @@ _NOT_COPIED: Final = """SELECT last_failed_wal FROM pg_stat_archiver
 log = structlog.get_logger(__name__)
 
 
-class Jobs:
+class Jobs(Tireless):
     """One process's part in the ledger's own work. `hand_over` gives a command to the writer.
 
     `daily` makes the command that a day begins with, of its ISO date.
     """
+
+    INTERRUPTED_BY = (psycopg.Error, Overloaded, TimeoutError)
 
     def __init__(
         self,
@@ -80,6 +81,7 @@ class Jobs:
         clock: Clock,
         daily: Callable[[str], Submission] | None = None,
     ) -> None:
+        super().__init__("jobs", RECONNECT_SECONDS)
         self._dsn = dsn
         self._schema = schema
         self._hand_over = hand_over
@@ -87,30 +89,7 @@ class Jobs:
         self._daily = daily
         self._day = ""
         self._unsettled: Mapping[str, int] = {}
-        self._acting = False
         self._next_look = 0.0
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End after what is under way."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    @property
-    def alive(self) -> bool:
-        """Whether the thread is there."""
-        return self._thread.is_alive()
-
-    @property
-    def acting(self) -> bool:
-        """Whether this process is the one that acts."""
-        return self._acting
 
     def turn(self, connection: psycopg.Connection) -> bool:
         """Do what there is to do, up to a bound; return whether the next turn should follow at once.
@@ -193,36 +172,11 @@ class Jobs:
             wait(futures, WAIT_SECONDS_MAX)
         return [_end(future) for future in futures]
 
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            try:
-                with psycopg.connect(
-                    self._dsn,
-                    autocommit=True,
-                    connect_timeout=5,
-                    options=_OPTIONS,
-                    application_name="stud-ledger jobs",
-                    keepalives_idle=5,
-                    keepalives_interval=2,
-                    keepalives_count=3,
-                ) as connection:
-                    self._take_turns(connection)
-            except (psycopg.Error, Overloaded, TimeoutError) as error:
-                log.warning("jobs_interrupted", error=type(error).__name__)
-            except Exception as error:  # noqa: BLE001 - a defect in one job must not end the others for good
-                # The error's values may be secret: only its kind and place are logged.
-                log.error("jobs_failed", error=type(error).__name__, at=defects.place(error))  # noqa: TRY400
-            self._acting = False
-            self._stop.wait(RECONNECT_SECONDS)
-
-    def _take_turns(self, connection: psycopg.Connection) -> None:
-        while not self._stop.is_set():
-            if not self._acting:
-                (self._acting,) = connection.execute(
-                    "SELECT pg_try_advisory_lock(%s)", [lock_number("jobs", self._schema)]
-                ).fetchone() or (False,)
-            if not (self._acting and self.turn(connection)):
-                self._stop.wait(TURN_SECONDS)
+    def _live(self) -> None:
+        with connect(self._dsn, self._work, _OPTIONS) as connection:
+            while not self._stop.is_set():
+                if not (self._is_first(connection, self._schema) and self.turn(connection)):
+                    self._stop.wait(TURN_SECONDS)
 
     def _ask(self, connection: psycopg.Connection, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
         text = sql.SQL(query).format(sql.Identifier(self._schema))

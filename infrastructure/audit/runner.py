@@ -6,7 +6,6 @@ goes on, from its beginning, after a restart; one that has failed `ATTEMPTS_MAX`
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,8 +16,6 @@ import psycopg
 import structlog
 from psycopg import sql
 
-from infrastructure import defects
-from infrastructure.advisory import lock_number
 from infrastructure.audit.database import Database, connect
 from infrastructure.audit.pool import Beside, WorkerDied, WorkFailed, usable_processors
 from infrastructure.audit.prepare import of_database
@@ -28,6 +25,7 @@ from infrastructure.audit.run import audit, in_processes
 from infrastructure.audit.store import AuditStore
 from infrastructure.ledger import registers
 from infrastructure.ledger.submission import LEDGER_CLIENT
+from infrastructure.tireless import Tireless
 
 LOOK_SECONDS: Final = 0.5
 TELL_SECONDS: Final = 0.5
@@ -59,48 +57,21 @@ class Run:
     up_to: int
 
 
-class AuditRunner:
-    """A thread that sees to the audits. `start` and `stop` as with the others of its kind."""
+class AuditRunner(Tireless):
+    """A thread that sees to the audits; one that is under way at its end begins again with the next start."""
 
     def __init__(self, ledger: Audited) -> None:
+        super().__init__("audits", LOOK_SECONDS)
         self._ledger = ledger
         self._recording = Recording(ledger.dsn, ledger.schema, ledger.keys_folder)
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._loop, name="audits", daemon=True)
 
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End; an audit that is under way begins again with the next start."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def _loop(self) -> None:
-        while not self._stop.is_set():
-            try:
-                with connect(self._ledger.dsn) as connection:
-                    self._take_turns(connection)
-            except psycopg.Error as error:
-                log.warning("audits_interrupted", error=type(error).__name__)
-            except Exception as error:  # noqa: BLE001 - one audit must not end the others for good
-                # The error's values may be secret: only its kind and place are logged.
-                log.error("audits_failed", error=type(error).__name__, at=defects.place(error))  # noqa: TRY400
-            self._stop.wait(LOOK_SECONDS)
-
-    def _take_turns(self, connection: psycopg.Connection) -> None:
-        acting = False
-        while not self._stop.is_set():
-            if not acting:
-                (acting,) = connection.execute(
-                    "SELECT pg_try_advisory_lock(%s)", [lock_number("audits", self._ledger.schema)]
-                ).fetchone() or (False,)
-            run = self._next(connection) if acting else None
-            if run is not None:
-                self._make(run)
-            self._stop.wait(LOOK_SECONDS)
+    def _live(self) -> None:
+        with connect(self._ledger.dsn) as connection:
+            while not self._stop.is_set():
+                run = self._next(connection) if self._is_first(connection, self._ledger.schema) else None
+                if run is not None:
+                    self._make(run)
+                self._stop.wait(LOOK_SECONDS)
 
     def _next(self, connection: psycopg.Connection) -> Run | None:
         """The audit that was asked for first; those of the command line are made there."""

@@ -11,7 +11,6 @@ until it is put right.
 from __future__ import annotations
 
 import random
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -22,7 +21,6 @@ import orjson
 import psycopg
 import structlog
 
-from infrastructure import defects
 from infrastructure.checking import alarms, sums
 from infrastructure.checking.envelopes import Envelopes, Row, type_of
 from infrastructure.checking.exact import text as exact_text
@@ -33,6 +31,7 @@ from infrastructure.checking.posted import Posted, posted_otherwise
 from infrastructure.checking.reading import PAGE, Ledger
 from infrastructure.checking.samples import Samples
 from infrastructure.checking.sums import Sums
+from infrastructure.tireless import Tireless
 
 LOOK_SECONDS_MIN: Final = 2.0
 LOOK_SHARE: Final = 20
@@ -223,66 +222,41 @@ def _money(event: dict[str, Any]) -> Legs | None:
     return moved
 
 
-class Checker:
+class Checker(Tireless):
     """A thread that looks for as long as it lives, and waits while another process does.
 
     `looks` and `alarms_raised` count what it has done.
     """
 
     def __init__(self, dsn: str, schema: str, *, look_seconds_min: float = LOOK_SECONDS_MIN) -> None:
+        super().__init__("checker", RECONNECT_SECONDS)
         self._dsn = dsn
         self._schema = schema
         self._look_seconds_min = look_seconds_min
         self._known: list[str] = []
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="checker", daemon=True)
         self.looks = 0
         self.alarms_raised = 0
 
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End after the look that is under way."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    @property
-    def alive(self) -> bool:
-        """Whether the thread is there."""
-        return self._thread.is_alive()
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            try:
-                with psycopg.connect(
-                    self._dsn,
-                    autocommit=True,
-                    connect_timeout=5,
-                    options="-c statement_timeout=30000 -c jit=off",
-                    application_name="stud-ledger checker",
-                ) as connection:
-                    self._watch(connection)
-            except psycopg.Error as error:
-                log.warning("checker_interrupted", error=type(error).__name__)
-            except Exception as error:  # noqa: BLE001 - a defect must not end the watch for good
-                # The error's values may be secret: only its kind and place are logged.
-                log.error("checker_failed", error=type(error).__name__, at=defects.place(error))  # noqa: TRY400
-            self._stop.wait(RECONNECT_SECONDS)
+    def _live(self) -> None:
+        with psycopg.connect(
+            self._dsn,
+            autocommit=True,
+            connect_timeout=5,
+            options="-c statement_timeout=30000 -c jit=off",
+            application_name="stud-ledger checker",
+        ) as connection:
+            self._watch(connection)
 
     def _watch(self, connection: psycopg.Connection) -> None:
-        acting = False
         watch = Watch(Ledger(connection, self._schema), alarms.positions(connection, self._schema))
         while not self._stop.is_set():
-            if not acting:
-                (acting,) = connection.execute(
+            if not self._acting:
+                (self._acting,) = connection.execute(
                     "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))",
                     [f"stud-ledger checker {self._schema}"],
                 ).fetchone() or (False,)
             began = time.monotonic()
-            if acting:
+            if self._acting:
                 self._tell(alarms.tell(connection, self._schema, watch.look()))
                 self.looks += 1
             pause = LOOK_SHARE * (time.monotonic() - began)

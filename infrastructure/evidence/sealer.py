@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -21,8 +20,8 @@ import structlog
 from psycopg import sql
 
 from domain.commands import HaltLog
-from infrastructure import defects, log_keys
-from infrastructure.advisory import lock_number
+from infrastructure import log_keys
+from infrastructure.advisory import try_lock
 from infrastructure.evidence import files
 from infrastructure.evidence.asking import WitnessAddress
 from infrastructure.evidence.events import PostgresEvents
@@ -32,6 +31,7 @@ from infrastructure.evidence.witnesses import Witnesses
 from infrastructure.keys import KeysError
 from infrastructure.ledger.once import submit_once
 from infrastructure.ledger.submission import CommandFailed, Overloaded, ReadOnly, Reused, own_submission
+from infrastructure.tireless import Tireless, connect
 
 TURN_SECONDS: Final = 0.3
 """Between the beginnings of two turns, where there is not more to do: what is committed waits so long."""
@@ -109,18 +109,7 @@ class Sealer:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            self._connection = stack.enter_context(
-                psycopg.connect(
-                    self._dsn,
-                    autocommit=True,
-                    connect_timeout=5,
-                    options=_OPTIONS,
-                    application_name="stud-ledger sealer",
-                    keepalives_idle=5,
-                    keepalives_interval=2,
-                    keepalives_count=3,
-                )
-            )
+            self._connection = stack.enter_context(connect(self._dsn, "sealer", _OPTIONS))
             if self._disk is None:
                 self._disk = Disk()
                 stack.callback(self._disk.close)
@@ -137,7 +126,12 @@ class Sealer:
 
     def try_to_act(self) -> bool:
         """Become the one that seals, unless another is. Raises psycopg.Error, OSError."""
-        if self.sealing is None and self._is_first() and self._has_folder() and self._disk is not None:
+        if (
+            self.sealing is None
+            and try_lock(self._connection, "sealer", self._schema)
+            and self._has_folder()
+            and self._disk is not None
+        ):
             self.sealing = Sealing(
                 PostgresEvents(self._connection, self._schema),
                 self._folder,
@@ -158,14 +152,6 @@ class Sealer:
             raise RuntimeError("another process seals, or nobody tried to act")
         return self.sealing.turn()
 
-    def _is_first(self) -> bool:
-        (had,) = self._connection.execute(
-            # More than once by the same connection is granted each time, and let go with it.
-            "SELECT pg_try_advisory_lock(%s)",
-            [lock_number("sealer", self._schema)],
-        ).fetchone() or (False,)
-        return bool(had)
-
     def _has_folder(self) -> bool:
         if self._descriptor is None:
             files.make_folder(self._folder, Path(self._folder.anchor))
@@ -182,54 +168,29 @@ class Sealer:
         submit_once(self._dsn, self._schema, self._keys, own_submission(command, occasion))
 
 
-class SealerRunner:
+class SealerRunner(Tireless):
     """A thread that seals for as long as it lives, and waits while another process does.
 
     `witnesses` (``VKEY URL``) are asked for their signatures. Raises NoteError where one is not named so.
     """
 
+    INTERRUPTED_BY = (psycopg.Error, OSError, KeysError, *_NOT_TAKEN)
+
     def __init__(
         self, dsn: str, schema: str, folder: Path, keys: Path, witnesses: Sequence[str] = ()
     ) -> None:
+        super().__init__("sealer", RECONNECT_SECONDS)
         self._witnesses = Witnesses([WitnessAddress.parse(witness) for witness in witnesses])
         self._make: Callable[[], Sealer] = lambda: Sealer(dsn, schema, folder, keys, self._witnesses)
-        self._acting = False
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="sealer", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
 
     def stop(self) -> None:
         """End after the turn that is under way."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        super().stop()
         self._witnesses.stop()
 
-    @property
-    def alive(self) -> bool:
-        """Whether the thread is there."""
-        return self._thread.is_alive()
-
-    @property
-    def acting(self) -> bool:
-        """Whether this process is the one that seals."""
-        return self._acting
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            try:
-                with self._make() as sealer:
-                    self._seal(sealer)
-            except (psycopg.Error, OSError, KeysError, *_NOT_TAKEN) as error:
-                log.warning("sealer_interrupted", error=type(error).__name__, at=defects.place(error))
-            except Exception as error:  # noqa: BLE001 - a defect must not end the sealing for good
-                # The error's values may be secret: only its kind and place are logged.
-                log.error("sealer_failed", error=type(error).__name__, at=defects.place(error))  # noqa: TRY400
-            self._acting = False
-            self._stop.wait(RECONNECT_SECONDS)
+    def _live(self) -> None:
+        with self._make() as sealer:
+            self._seal(sealer)
 
     def _seal(self, sealer: Sealer) -> None:
         while not self._stop.is_set():

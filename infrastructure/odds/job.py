@@ -7,7 +7,6 @@ everything else and is bounded in time and memory; what takes long to count is o
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -19,13 +18,12 @@ import structlog
 
 from domain.events import RulesetRef
 from domain.work import PublishedRuleset
-from infrastructure import defects
-from infrastructure.advisory import lock_number
 from infrastructure.audit.pool import Beside, WorkerDied, WorkFailed
 from infrastructure.odds.child import Made, Task, compute
 from infrastructure.odds.returns import ReturnsWatch
 from infrastructure.odds.store import OddsStore
 from infrastructure.odds.wanted import published, tables, wanted
+from infrastructure.tireless import Tireless, connect
 
 START_SECONDS: Final = 10.0
 """A service has other things to do when it starts."""
@@ -64,8 +62,8 @@ class Work(NamedTuple):
     task: Task
 
 
-class OddsRunner:
-    """A thread that sees to the odds. `start` and `stop` as with the others of its kind.
+class OddsRunner(Tireless):
+    """A thread that sees to the odds; what it computes when it ends is computed again after the next start.
 
     `folder` is the shelf's; `begin` begins a task in a process of its own.
     """
@@ -73,24 +71,13 @@ class OddsRunner:
     def __init__(
         self, dsn: str, schema: str, folder: Path, begin: Callable[[Task], Computing] | None = None
     ) -> None:
+        super().__init__("odds", RECONNECT_SECONDS)
         self._dsn = dsn
         self._schema = schema
         self._folder = folder
         self._begin = _begin if begin is None else begin
         self._failures: Counter[RulesetRef] = Counter()
         self._returns = ReturnsWatch(schema)
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="odds", daemon=True)
-
-    def start(self) -> None:
-        """Begin, in a while."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End; what is being computed is computed again after the next start."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
 
     def turn(self, connection: psycopg.Connection) -> bool:
         """Compute the odds that a version lacks; return False where none lacks any.
@@ -147,37 +134,16 @@ class OddsRunner:
 
     def _run(self) -> None:
         self._stop.wait(START_SECONDS)
-        while not self._stop.is_set():
-            try:
-                with psycopg.connect(
-                    self._dsn,
-                    autocommit=True,
-                    connect_timeout=5,
-                    options=_OPTIONS,
-                    application_name="stud-ledger odds",
-                    keepalives_idle=5,
-                    keepalives_interval=2,
-                    keepalives_count=3,
-                ) as connection:
-                    self._take_turns(connection)
-            except psycopg.Error as error:
-                log.warning("odds_interrupted", error=type(error).__name__)
-            except Exception as error:  # noqa: BLE001 - a defect must not end this for good
-                # The error's values may be secret: only its kind and place are logged.
-                log.error("odds_failed", error=type(error).__name__, at=defects.place(error))  # noqa: TRY400
-            self._stop.wait(RECONNECT_SECONDS)
+        super()._run()
 
-    def _take_turns(self, connection: psycopg.Connection) -> None:
-        acting = False
-        while not self._stop.is_set():
-            if not acting:
-                (acting,) = connection.execute(
-                    "SELECT pg_try_advisory_lock(%s)", [lock_number("odds", self._schema)]
-                ).fetchone() or (False,)
-            if acting:
-                self._returns.turn(connection)
-            if not (acting and self.turn(connection)):
-                self._stop.wait(LOOK_SECONDS)
+    def _live(self) -> None:
+        with connect(self._dsn, self._work, _OPTIONS) as connection:
+            while not self._stop.is_set():
+                acting = self._is_first(connection, self._schema)
+                if acting:
+                    self._returns.turn(connection)
+                if not (acting and self.turn(connection)):
+                    self._stop.wait(LOOK_SECONDS)
 
 
 def _begin(task: Task) -> Computing:

@@ -6,7 +6,6 @@ connection ends, however it ends. The checkpoints would keep the rows right even
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,8 +16,7 @@ from typing import Final, Self
 import psycopg
 import structlog
 
-from infrastructure import defects
-from infrastructure.advisory import lock_number
+from infrastructure.advisory import try_lock
 from infrastructure.projections import tables
 from infrastructure.projections.catalogue import PREPARED, PROJECTIONS
 from infrastructure.projections.engine import BATCH_EVENTS_MAX, Engine
@@ -27,6 +25,7 @@ from infrastructure.projections.postgres import PostgresSink
 from infrastructure.projections.rebuilds import Rebuilds
 from infrastructure.projections.round_facts import RoundFacts
 from infrastructure.projections.source import PostgresSource, Source
+from infrastructure.tireless import Tireless, connect
 
 PAUSE_SECONDS_MIN: Final = 0.03
 PAUSE_SECONDS_MAX: Final = 0.25
@@ -89,9 +88,7 @@ class Projector:
         """Become the one that projects, unless another is. Raises psycopg.Error."""
         if self._engine is not None:
             return True
-        (had,) = self._writing.execute(
-            "SELECT pg_try_advisory_lock(%s)", [lock_number("projections", self._schema)]
-        ).fetchone() or (False,)
+        had = try_lock(self._writing, "projections", self._schema)
         if had:
             tables.ensure(self._writing, self._schema, self._projections)
             sink = PostgresSink(
@@ -112,7 +109,7 @@ class Projector:
             )
             engine.load()
             self._engine, self._rebuilds = engine, Rebuilds(engine, sink)
-        return bool(had)
+        return had
 
     def turn(self) -> bool:
         """Take the projections forward a bounded way; return whether there is more to do at once.
@@ -128,18 +125,10 @@ class Projector:
         return self._rebuilds.turn() or more
 
     def _connect(self) -> psycopg.Connection:
-        return psycopg.connect(
-            self._dsn,
-            autocommit=True,
-            connect_timeout=5,
-            application_name="stud-ledger projections",
-            keepalives_idle=5,
-            keepalives_interval=2,
-            keepalives_count=3,
-        )
+        return connect(self._dsn, "projections")
 
 
-class ProjectionRunner:
+class ProjectionRunner(Tireless):
     """A thread that projects for as long as it lives, and waits while another process does.
 
     `prepared` as with `Projector`.
@@ -155,6 +144,7 @@ class ProjectionRunner:
         batch_events_max: int = BATCH_EVENTS_MAX,
         prepared: Mapping[str, Callable[[], bool]] = PREPARED,
     ) -> None:
+        super().__init__("projections", RECONNECT_SECONDS)
         self._make: Callable[[], Projector] = lambda: Projector(
             dsn,
             schema,
@@ -163,42 +153,10 @@ class ProjectionRunner:
             batch_events_max=batch_events_max,
             prepared=prepared,
         )
-        self._acting = False
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="projections", daemon=True)
 
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End after the turn that is under way."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    @property
-    def alive(self) -> bool:
-        """Whether the thread is there."""
-        return self._thread.is_alive()
-
-    @property
-    def acting(self) -> bool:
-        """Whether this process is the one that projects."""
-        return self._acting
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            try:
-                with self._make() as projector:
-                    self._project(projector)
-            except psycopg.Error as error:
-                log.warning("projections_interrupted", error=type(error).__name__)
-            except Exception as error:  # noqa: BLE001 - a defect must not end the projections for good
-                # The error's values may be secret: only its kind and place are logged.
-                log.error("projections_failed", error=type(error).__name__, at=defects.place(error))  # noqa: TRY400
-            self._acting = False
-            self._stop.wait(RECONNECT_SECONDS)
+    def _live(self) -> None:
+        with self._make() as projector:
+            self._project(projector)
 
     def _project(self, projector: Projector) -> None:
         while not self._stop.is_set():
